@@ -45,12 +45,12 @@ def end_process(status: int) -> NoReturn:
     Freeing all modules and objects takes a seventh of the time of a check. With a profiler, a thread, a function
     registered with `atexit` or a closed output stream, the interpreter shuts down normally.
     """
-    if NEED_AN_ORDERLY_END.isdisjoint(sys.modules) and sys.getprofile() is None and flushed():
+    if NEED_AN_ORDERLY_END.isdisjoint(sys.modules) and sys.getprofile() is None and has_flushed_output():
         os._exit(status)
     sys.exit(status)
 
 
-def flushed() -> bool:
+def has_flushed_output() -> bool:
     """Whether standard output and standard error, if open, were flushed without error."""
     try:
         for stream in (sys.stdout, sys.stderr):

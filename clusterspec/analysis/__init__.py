@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from clusterspec.document import files
 from clusterspec.document.files import FileFindings, attributed_findings
 from clusterspec.results import CheckReport
-from clusterspec.studies import Checked, Settings, Study
+from clusterspec.studies import CheckedFile, Settings, Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,18 +77,18 @@ __all__ = [
 ]
 
 
-def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
+def check(studies: Sequence[Study | CheckedFile], settings: Settings) -> CheckReport:
     """The findings of all files in one report; findings in bases are placed as by `attributed`."""
     findings = tuple(attributed_findings([_file_findings(one) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
     pointed = files.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
     waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
     inputs = tuple(one.input for one in studies)
-    failed = tuple(one.input.name for one in studies if isinstance(one, Checked) and one.fault is not None)
+    failed = tuple(one.input.name for one in studies if isinstance(one, CheckedFile) and one.fault is not None)
     return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived, failed=failed)
 
 
-def _file_findings(file: Study | Checked) -> FileFindings:
+def _file_findings(file: Study | CheckedFile) -> FileFindings:
     """The findings of one file. Raises the exception of a failed rule of a study."""
     name, extends = file.input.name, file.extends
     bases = frozenset(files.real_path(each) for each in file.sources if each != name) if extends else frozenset()

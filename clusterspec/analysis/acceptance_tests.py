@@ -39,7 +39,7 @@ def planned_test(test: AcceptanceTest, row: CollectiveRow, nodes: int) -> Planne
         tier=test.tier,
         tool=test.tool,
         command=command_of_test(test),
-        threshold=row.least_busbw,
+        threshold=row.lowest_busbw,
         predicted=row.busbw,
         ceiling=row.ceiling_busbw,
         bound_by=row.bound_by,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.analysis.verdict import no_time_reason, validity_condition
 from clusterspec.cluster.model import Design
-from clusterspec.cost.nameplates import least_machine_watts, machine_watts
+from clusterspec.cost.nameplates import lowest_machine_watts, machine_watts
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results.verdict import CLOSE, REQUESTS, Area
@@ -121,7 +121,7 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
     limits = [budget.value for _, budget in design.spec.power_budgets]
     watts = machine_watts(design) if limits else None
     if watts is not None:
-        yield _power_area(ALL_EQUIPMENT, watts, least_machine_watts(design) or watts, min(limits))
+        yield _power_area(ALL_EQUIPMENT, watts, lowest_machine_watts(design) or watts, min(limits))
     if rack is None:
         return
     if rack.watts is not None and rack.limit is not None:

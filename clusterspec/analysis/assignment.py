@@ -38,7 +38,7 @@ class Option(NamedTuple):
     value: float
 
 
-class Chosen(NamedTuple):
+class ChosenOptions(NamedTuple):
     """An assignment: the indices of its options, the sum of their values, and the relative gap between the sum and the
     proven lower bound; 0 if no assignment is better."""
 
@@ -49,7 +49,7 @@ class Chosen(NamedTuple):
 
 def best_assignments(
     options: Sequence[Option], capacity: Mapping[str, int], *, top: int, seconds: float
-) -> Iterator[Chosen]:
+) -> Iterator[ChosenOptions]:
     """The best assignments, best first. Among equal values, one with the fewest nodes comes first.
 
     ``capacity`` is the number of nodes of each pool, ``seconds`` the time limit of each solution. Nothing if no
@@ -90,24 +90,24 @@ class _Program:
         self.rows = [(row, 1.0, 1.0) for row in one_each]
         self.rows += [(row, 0.0, float(capacity.get(pool, 0))) for row, pool in zip(taken, pools, strict=True)]
 
-    def solve(self, excluded: Sequence[tuple[int, ...]]) -> Chosen | None:
+    def solve(self, excluded: Sequence[tuple[int, ...]]) -> ChosenOptions | None:
         """The best assignment other than those ``excluded``."""
         if not self.items:
             return None
         rows = [*self.rows, *((self._row_of(each), 0.0, len(each) - 1.0) for each in excluded)]
-        best = self._least_solution(self.values, rows)
+        best = self._lowest_solution(self.values, rows)
         if best is None:
             return None
         options, bound = best
         value = self._option_objective(options)
         gap = _relative_gap(value / self.scale, bound)
         limit = value / self.scale + TOLERANCE * max(1.0, abs(value / self.scale))
-        smaller = self._least_solution(
+        smaller = self._lowest_solution(
             [float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)]
         )
         if smaller is not None and self._option_objective(smaller[0]) <= value * (1 + TOLERANCE):
             options = smaller[0]
-        return Chosen(options, self._option_objective(options), gap if gap > TOLERANCE else 0.0)
+        return ChosenOptions(options, self._option_objective(options), gap if gap > TOLERANCE else 0.0)
 
     def _row_of(self, choice: Sequence[int]) -> list[float]:
         return [float(index in choice) for index in range(len(self.options))]
@@ -115,7 +115,7 @@ class _Program:
     def _option_objective(self, choice: Sequence[int]) -> float:
         return sum_of(self.options[index].value for index in choice)
 
-    def _least_solution(
+    def _lowest_solution(
         self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]
     ) -> tuple[tuple[int, ...], float] | None:
         """The options of the solution with the smallest value, and the proven lower bound of that value; None without a

@@ -26,7 +26,7 @@ from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import (
     POOLS,
     Space,
-    Studied,
+    StudyVariations,
     job_of,
     missing_for_estimate,
     present_section,
@@ -67,7 +67,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         return SolveReport(**head, why=f"the design has no {key} to vary")
     if study.document is None or (study.plan.memory is None and not of_machine):
         return SolveReport(**head, why=missing_for_estimate(study))
-    trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
+    trials = _Trials(StudyVariations(study), lever, condition, best_layout=best_layout)
     found = _sure_boundary(lever, condition, trials, present or 1.0)
     plan, best = found.plan, (trials.layouts.get(found.value, {}) if found.value is not None else {})
     section = best.get(("layout",), present_section(study))
@@ -184,7 +184,7 @@ class _Trials:
     value.
     """
 
-    def __init__(self, studied: Studied, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
+    def __init__(self, studied: StudyVariations, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
         self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
         self.layouts: dict[float, Changes] = {}
         self.studies: dict[float, Study] = {}
@@ -259,7 +259,7 @@ class _Trials:
         return _best_training_keys(self.studied, varied.design)
 
 
-def _node_divisions(studied: Studied, *, best_layout: bool) -> Divisions:
+def _node_divisions(studied: StudyVariations, *, best_layout: bool) -> Divisions:
     """The divisions of nodes between the roles of a study of reinforcement learning."""
     return Divisions(studied.one, (lambda design: _best_training_keys(studied, design)) if best_layout else None)
 
@@ -301,7 +301,7 @@ def _directed_lever(lever: Lever, condition: Condition) -> Lever:
     return replace(lever, better=1) if grows else lever
 
 
-def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
+def _best_training_keys(studied: StudyVariations, varied: Design) -> Iterator[Changes]:
     """The keys of the best layouts of a varied design."""
     job = job_of(varied)
     if job is None:
@@ -313,7 +313,7 @@ def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
         yield {("layout",): section_with_fixed_settings(studied.one, section_of(job, space.choice(best.number)))}
 
 
-def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
+def _best_serving(studied: StudyVariations, varied: Design, condition: Condition) -> Iterator[Changes]:
     """The keys of the serving plans of a varied design that meet the condition most easily, the best first."""
     from clusterspec.analysis.serving_search import best_plans, plan_keys
 

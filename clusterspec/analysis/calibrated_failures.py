@@ -19,9 +19,9 @@ from clusterspec.exchange.import_result import (
     UnresolvedSpec,
     Value,
 )
-from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.merge import MergedText
 from clusterspec.quantity import YEAR
-from clusterspec.results.diagnosis import Moved
+from clusterspec.results.diagnosis import FigureChange
 from clusterspec.results.faults import FailureRateRow, FailureRates
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies import Study
@@ -81,7 +81,7 @@ def _probability_of_at_most(number: int, mean: float) -> float:
 
 def failure_rates_of(
     study: Study, files: Sequence[InputFile], *, period: float | None = None, nodes: int | None = None
-) -> tuple[FailureRates, Merged]:
+) -> tuple[FailureRates, MergedText]:
     """The failure rates of logs on the machine of a spec, and the spec with them in `operations.failures`.
 
     ``period`` is the observed time in seconds if the logs do not state it. ``nodes`` is the number of observed nodes if
@@ -111,11 +111,11 @@ def failure_rates_of(
     return FailureRates(study.settings.tool, study.input, rows, seconds, undecided, notes, moved, kept=kept), merged
 
 
-def _goodput_change(study: Study, merged: Merged) -> Moved | None:
+def _goodput_change(study: Study, merged: MergedText) -> FigureChange | None:
     """The mean goodput without and with the rates; None without a job."""
     before = faults(study).goodput
     after = faults(study_of_merged(study, merged)).goodput
-    return Moved(before.mean, after.mean) if before is not None and after is not None else None
+    return FigureChange(before.mean, after.mean) if before is not None and after is not None else None
 
 
 def _counted_parts(machine: FailingMachine, nodes: int | None) -> dict[str, int]:

@@ -215,7 +215,7 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
     most = max(unit, MOST_ACCELERATORS // cluster.accelerators_per_node)
     bounds = [_affordable_nodes(design, limits), _powered_nodes(design, limits)]
     allowed = min([most, *(bound for bound in bounds if bound is not None)])
-    least = _least_nodes(design, limits)
+    least = _minimum_nodes(design, limits)
     if least is None and candidate.nodes is not None:
         return [candidate.nodes]
     if least is None and allowed == most and not _is_serving(design):
@@ -242,7 +242,7 @@ def _is_serving(design: Design) -> bool:
     return design.workload is not None and design.workload.kind == "serve"
 
 
-def _least_nodes(design: Design, limits: Limits) -> int | None:
+def _minimum_nodes(design: Design, limits: Limits) -> int | None:
     """The nodes that meet the time limit if every accelerator ran at its peak; None without a limit or a run."""
     work, cluster = design.workload, design.cluster
     if limits.within is None or work is None or cluster is None or not work.tokens or work.peak is None:

@@ -85,7 +85,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     suspected = tuple(suspicions(run, with_trials(run, found)))
     told = with_symptoms(run, with_shares(run, with_trials(run, (*found, *suspected))))
     left_open = () if is_reported_slow(run) else causes_left_open(run, told)
-    return _most_likely(with_machine_facts(run, [*told, *left_open]))
+    return _by_likelihood(with_machine_facts(run, [*told, *left_open]))
 
 
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
@@ -112,7 +112,7 @@ def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
         found += [cause for check in CHECKS for cause in check(run)]
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run) if fit.fault.name not in _no_faults_of(run)]
         found += release_causes(run)
-    return _most_likely(found)
+    return _by_likelihood(found)
 
 
 def _no_faults_of(run: PlacedRun) -> frozenset[str]:
@@ -137,14 +137,14 @@ def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 def _ordered_causes(run: PlacedRun, causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, likeliest first. Causes that only follow from the failure of another rank come last."""
-    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, causes))))
+    return _by_likelihood(with_explained_last(with_ends_last(run, with_consequences_lowered(run, causes))))
 
 
 _ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})
 """Causes that end one process, after which the others end: a crash, or a kill by the kernel for lack of memory."""
 
 
-def _most_likely(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+def _by_likelihood(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, likeliest first. The end of another process comes after an equally likely cause of that end."""
     causes = tuple(causes)
     faults = {each.weight for each in causes if each.name in _ENDS_OF_ONE}

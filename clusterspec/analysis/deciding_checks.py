@@ -5,12 +5,25 @@ of.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 
 from clusterspec.results.diagnosis import Cause
 
-DATA, HOST, DEVICES, PATHS, NETWORK, WORK, RELEASES = range(7)
-"""Parts: what reads and writes, hosts, accelerators, links of a node, the network, the work itself, and software."""
-PARTS: dict[str, int] = {
+
+class Part(Enum):
+    """The part of a machine, or of the work on it, that makes a run slow."""
+
+    DATA = "files, storage and data loading"
+    HOST = "processors and memory of the hosts"
+    DEVICES = "accelerators"
+    PATHS = "links within a node"
+    NETWORK = "NICs, switches and the collectives over them"
+    WORK = "the work itself: its sizes, its balance and its kernels"
+    RELEASES = "releases of software"
+
+
+DATA, HOST, DEVICES, PATHS, NETWORK, WORK, RELEASES = Part
+PARTS: dict[str, Part] = {
     **dict.fromkeys(("data-loading", "storage-fault", "storage-full", "unshared-files"), DATA),
     **dict.fromkeys(("host-bound", "core-binding", "host-memory-full", "numa-balancing", "numa-per-socket"), HOST),
     **dict.fromkeys(("throttled-clocks", "accelerator-fault", "shared-accelerator", "unequal-accelerators"), DEVICES),
@@ -22,11 +35,11 @@ PARTS: dict[str, int] = {
     **dict.fromkeys(("small-work", "uneven-work", "wide-groups", "kernel-compilation", "periodic-pauses"), WORK),
     **dict.fromkeys(("release-fault", "library-release", "driver-release", "plugin-mismatch"), RELEASES),
 }
-"""The part that each cause is of."""
+"""The part to which each cause belongs."""
 _ONE_BATCH = "time steps with one batch that is loaded once: if they are fast, reading is the cause; if not, "
 _COLLECTIVE = "run all_reduce_perf with the same ranks: if its bandwidth is as expected, "
 _PAIRS = "run p2pBandwidthLatencyTest on one node: if all pairs are as expected, "
-CHECKS: dict[frozenset[int], str] = {
+CHECKS: dict[frozenset[Part], str] = {
     frozenset({DATA, HOST}): f"{_ONE_BATCH}top -H shows threads at 100 %",
     frozenset({DATA, DEVICES}): f"{_ONE_BATCH}nvidia-smi -q -d CLOCK,PERFORMANCE shows clocks and their limits",
     frozenset({DATA, PATHS}): f"{_ONE_BATCH}run p2pBandwidthLatencyTest",
@@ -52,7 +65,7 @@ CHECKS: dict[frozenset[int], str] = {
     frozenset({PATHS, WORK}): f"{_PAIRS}double the batch: if the time of a step hardly grows, its work is too small",
     frozenset({NETWORK, WORK}): f"{_COLLECTIVE}the groups, sizes and balance of the work are the cause",
 }
-"""What decides between two parts."""
+"""The check that decides between two parts."""
 _OF_RELEASES = "run the release before on the same nodes: if it is as fast as expected, the release is the cause"
 
 

@@ -30,7 +30,7 @@ from clusterspec.exchange.import_result import (
     UnresolvedSpec,
     Value,
 )
-from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.merge import MergedText
 from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.nccl_rows import NotALogError
@@ -40,12 +40,12 @@ from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.stopped_tables import stops_amid_table, with_stop
 from clusterspec.logs.text_lines import searched_part
-from clusterspec.logs.told_lines import ended_well
+from clusterspec.logs.told_lines import states_success
 from clusterspec.logs.unfinished import TOOL as UNFINISHED
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.logs.worded_causes import suspected_statements
 from clusterspec.records import dataclass, replace
-from clusterspec.results.diagnosis import Compared, DiagnosisReport, Moved
+from clusterspec.results.diagnosis import ComparedCollective, DiagnosisReport, FigureChange
 from clusterspec.studies import Study
 from clusterspec.units import size_text
 
@@ -57,7 +57,7 @@ class Diagnosis:
     """The runs that were compared, and the logs that were not, with the reason."""
 
     runs: tuple[PlacedRun, ...]
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedCollective, ...]
     unread: tuple[tuple[str, str], ...]
 
 
@@ -91,13 +91,13 @@ def diagnosis_of(
     return Diagnosis(tuple(runs), first_failing_first(runs, tuple(map(_compared_run, runs))), tuple(unread))
 
 
-def _compared_run(run: PlacedRun) -> Compared:
+def _compared_run(run: PlacedRun) -> ComparedCollective:
     algorithm = run.series.algorithm or ""
     rows = run.rows if run.has_result else ()
     found = causes(run)
     errors = [] if found else [f"line {line}: {text}" for text, line in run.log_lines("error")]
     error = errors[0] if errors else ""
-    compared = Compared(
+    compared = ComparedCollective(
         run.log,
         run.name,
         run.group.ranks,
@@ -225,7 +225,7 @@ def with_whole_characters(data: bytes) -> bytes:
 
 def _without_error(text: str, why: str) -> str:
     """Why a text is neither a benchmark nor a run that stopped."""
-    if ended_well(text):
+    if states_success(text):
         return "its run states that it ended with success"
     steps = step_program(text)
     if steps:
@@ -247,7 +247,7 @@ def read_logs(paths: Sequence[str | Path], *, unfinished: bool = False) -> Logs:
 
 def diagnose(
     study: Study, logs: Logs, overrides: LogOverrides = NOTHING_STATED, skipped: Sequence[tuple[str, str]] = ()
-) -> tuple[DiagnosisReport, Merged]:
+) -> tuple[DiagnosisReport, MergedText]:
     """Every collective of some logs compared with the design, and the spec with the measurements in it; ``skipped``
     are files that are no logs, with the reasons, for the report.
 
@@ -273,12 +273,12 @@ def diagnose(
     return report, merged
 
 
-def _step_time_change(study: Study, merged: Merged) -> Moved | None:
+def _step_time_change(study: Study, merged: MergedText) -> FigureChange | None:
     """The step time without and with the measurements; None if the spec has no work."""
     if study.design.workload is None:
         return None
     again = study_of_merged(study, merged)
-    return Moved(_step_time(study), _step_time(again))
+    return FigureChange(_step_time(study), _step_time(again))
 
 
 def _step_time(study: Study) -> float | None:

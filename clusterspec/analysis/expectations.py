@@ -17,7 +17,7 @@ from clusterspec.document.conforms import Schema
 from clusterspec.document.model import locate
 from clusterspec.finding import Problem, Severity, current_name
 from clusterspec.records import dataclass
-from clusterspec.results.expectations import Missed, Tested
+from clusterspec.results.expectations import FailedExpectation, TestOutcome
 from clusterspec.studies import Study, variation
 from clusterspec.units import display, percent
 
@@ -160,10 +160,10 @@ def _fit_text(plan: Plan) -> str:
     return f"{word} not fit in memory"
 
 
-def outcome_of_test(file: str, test: Test, study: Study) -> Tested:
+def outcome_of_test(file: str, test: Test, study: Study) -> TestOutcome:
     """The outcome of a test, from the study of its spec."""
     changes = {key_path(name): value for name, value in test.changed.items()}
     changed = variation.rewritten_study(study, changes) if changes and study.document is not None else study
     reasons = ((text, expected_verdict(text)(changed, study)) for text in test.expect)
-    missed = tuple(Missed(text, why) for text, why in reasons if why)
-    return Tested(file, test.line, test.name, str(test.spec), len(test.expect), missed)
+    missed = tuple(FailedExpectation(text, why) for text, why in reasons if why)
+    return TestOutcome(file, test.line, test.name, str(test.spec), len(test.expect), missed)

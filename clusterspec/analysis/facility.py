@@ -12,8 +12,8 @@ from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
-from clusterspec.cost.nameplates import least_node_power, switch_power
-from clusterspec.cost.power import Drawn
+from clusterspec.cost.nameplates import lowest_node_power, switch_power
+from clusterspec.cost.power import MachinePower
 from clusterspec.procurement.bill import Bill
 from clusterspec.quantity import YEAR
 from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, CableRun, Facility
@@ -21,7 +21,7 @@ from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, Cabl
 LEVELS = {"node_leaf": "nodes to leaves", "leaf_spine": "leaves to spines", "spine_core": "spines to cores"}
 
 
-def facility(design: Design, bill: Bill, power: Drawn | None) -> Facility | None:
+def facility(design: Design, bill: Bill, power: MachinePower | None) -> Facility | None:
     """The figures of the hall; None of a cloud, whose operator has them, and without a cluster."""
     cluster, buying, fabric = design.cluster, design.spec.procurement, bill.fabric
     if cluster is None or cluster.cloud:
@@ -71,7 +71,7 @@ def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtL
     """
     power, platform = design.spec.cluster.power if design.spec.cluster else None, cluster.platform
     most = [RACK_UNITS // platform.rack_units] if platform and platform.rack_units else []
-    watts = least_node_power(cluster)
+    watts = lowest_node_power(cluster)
     if power is not None and power.rack_limit is not None and watts:
         most.append(int(power.rack_limit.value // watts))
     if racks is not None or not most or not min(most):
@@ -79,19 +79,19 @@ def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtL
     return _AtLeast(nodes_at_most=min(most), least_racks=parts_needed(cluster.all_nodes, min(most)))
 
 
-class _Supplied(TypedDict):
+class _SuppliedRows(TypedDict):
     supplies: int | None
     supplied: str
     supply_watts: float | None
     supplies_needed: int | None
 
 
-def _power_supplies(cluster: Cluster, design: Design) -> _Supplied:
+def _power_supplies(cluster: Cluster, design: Design) -> _SuppliedRows:
     """The power supplies of a node or a rack, and how many of them carry it at nameplates."""
     found = supplies_of(cluster, design.spec.cluster.power if design.spec.cluster else None)
     if found is None:
-        return _Supplied(supplies=None, supplied="", supply_watts=None, supplies_needed=None)
-    return _Supplied(
+        return _SuppliedRows(supplies=None, supplied="", supply_watts=None, supplies_needed=None)
+    return _SuppliedRows(
         supplies=found.number,
         supplied=found.what,
         supply_watts=found.each,
@@ -132,7 +132,7 @@ def _cooling_flow(watts: float, capacity: float, rise: float) -> float | None:
     return flow_of_coolant(watts, capacity, rise) if watts else None
 
 
-def _rows_of_racks(design: Design, power: Drawn | None) -> tuple[int | None, float | None]:
+def _rows_of_racks(design: Design, power: MachinePower | None) -> tuple[int | None, float | None]:
     """The number of rows of racks with nodes, and the length of a full row in meters."""
     written = design.spec.cluster
     floor, racks = written.floor if written else None, power.supply.racks if power else None

@@ -94,7 +94,7 @@ def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], p
     return same_leaf, same_rack
 
 
-class Shared(NamedTuple):
+class SharedPlace(NamedTuple):
     """The innermost place that parts of two classes share, the number of pairs that share it, and the planes of the
     parts.
 
@@ -106,7 +106,7 @@ class Shared(NamedTuple):
     planes: str = ""
 
 
-def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Shared]]:
+def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, SharedPlace]]:
     """The pairs of classes, each with the place that their parts share."""
     places = places_of(machine)
     classes = [part for part in machine.classes if part.name in (*IN_NODE, SCALE_UP_SWITCH, *AT_LEAF, *IN_RACK)]
@@ -114,36 +114,38 @@ def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Sh
         yield from ((one, other, shared) for shared in _shared_places(machine, places, one, other) if shared.pairs)
 
 
-def _shared_places(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
+def _shared_places(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[SharedPlace]:
     """The place that the parts of two classes share; the classes are in the order of the machine."""
     first, second = (_parts_held_by_node(machine, part) for part in (one, other))
     if SCALE_UP_SWITCH in (one.name, other.name):
         trays, part = (one, other) if one.name == SCALE_UP_SWITCH else (other, one)
         yield from _places_of_trays(machine, places, trays, part)
     elif first and second:
-        yield Shared("node", places.nodes * first * second)
-        yield Shared("leaf", places.same_leaf * first * second)
-        yield Shared("rack", places.same_rack * first * second)
+        yield SharedPlace("node", places.nodes * first * second)
+        yield SharedPlace("leaf", places.same_leaf * first * second)
+        yield SharedPlace("rack", places.same_rack * first * second)
     elif first and other.name in AT_LEAF:
         of_leaf = places.uplinks if other.name == "leaf-spine link" else dict.fromkeys(places.leaves, 1)
         count = first * sum(len(nodes) * of_leaf.get(leaf, 0) for leaf, nodes in places.leaves.items())
         planes = machine.fabric.planes if machine.fabric is not None else 1
         if (one.name, other.name) == ("NIC-leaf link", "leaf switch") and planes > 1:
-            yield Shared("leaf", count // planes, ONE_PLANE)
+            yield SharedPlace("leaf", count // planes, ONE_PLANE)
             of_nic = places.nodes * first * (planes - 1)
-            yield Shared("leaf", of_nic, PLANES)
-            yield Shared("leaf", count - count // planes - of_nic, OTHER_NICS)
+            yield SharedPlace("leaf", of_nic, PLANES)
+            yield SharedPlace("leaf", count - count // planes - of_nic, OTHER_NICS)
         else:
-            yield Shared("leaf", count)
+            yield SharedPlace("leaf", count)
     elif one.name in AT_LEAF and other.name in AT_LEAF:
-        yield Shared("leaf", sum(places.uplinks[leaf] for leaf in places.leaves), ONE_PLANE)
+        yield SharedPlace("leaf", sum(places.uplinks[leaf] for leaf in places.leaves), ONE_PLANE)
     elif first and other.name in IN_RACK:
-        yield Shared("rack", places.nodes * first * _parts_held_by_rack(places, other))
+        yield SharedPlace("rack", places.nodes * first * _parts_held_by_rack(places, other))
     elif one.name in IN_RACK and other.name in IN_RACK:
-        yield Shared("rack", places.racks * _parts_held_by_rack(places, one) * _parts_held_by_rack(places, other))
+        yield SharedPlace("rack", places.racks * _parts_held_by_rack(places, one) * _parts_held_by_rack(places, other))
 
 
-def _places_of_trays(machine: FailingMachine, places: Places, trays: PartClass, other: PartClass) -> Iterator[Shared]:
+def _places_of_trays(
+    machine: FailingMachine, places: Places, trays: PartClass, other: PartClass
+) -> Iterator[SharedPlace]:
     """The place that a switch tray shares with a part of another class: its domain, or a rack with several whole
     domains.
     """
@@ -153,12 +155,12 @@ def _places_of_trays(machine: FailingMachine, places: Places, trays: PartClass, 
     sizes = [min(trays.nodes, places.nodes - first) for first in range(0, places.nodes, trays.nodes)]
     each, held = trays.used // len(sizes), _parts_held_by_node(machine, other)
     if held:
-        yield Shared("scale-up domain", each * places.nodes * held)
+        yield SharedPlace("scale-up domain", each * places.nodes * held)
     if together and held:
         racks = [sizes[first : first + together] for first in range(0, len(sizes), together)]
-        yield Shared("rack", each * held * sum((len(rack) - 1) * sum(rack) for rack in racks))
+        yield SharedPlace("rack", each * held * sum((len(rack) - 1) * sum(rack) for rack in racks))
     elif together and other.name in IN_RACK:
-        yield Shared("rack", trays.used * _parts_held_by_rack(places, other))
+        yield SharedPlace("rack", trays.used * _parts_held_by_rack(places, other))
 
 
 def _parts_held_by_node(machine: FailingMachine, part: PartClass) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import lcm
 
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.studied import Studied, section_with_fixed_settings
+from clusterspec.analysis.studied import StudyVariations, section_with_fixed_settings
 from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
@@ -45,7 +45,7 @@ def fitting_machine(study: Study, changes_of: Callable[[int], Mapping[Path, obje
         for row in search(sized, SearchOptions(top=1, best_only=True)).layouts:
             if row.surely_fits and not row.errors:
                 section = section_with_fixed_settings(sized, row.layout)
-                yield FittingMachine(Studied(sized).with_layout(section), row.layout)
+                yield FittingMachine(StudyVariations(sized).with_layout(section), row.layout)
                 return
 
 
@@ -70,14 +70,14 @@ def longest_sequence(plan: Plan) -> LongestSequence | None:
     low, high = 0, most // step + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _fits(plan.design, middle * step) else (low, middle)
+        low, high = (middle, high) if _is_legal_and_fits(plan.design, middle * step) else (low, middle)
     if not low:
         return None
     reached = (low + 1) * step > most
     return LongestSequence(low * step, step, known if reached and known and most < MOST else None, reached)
 
 
-def _fits(design: Design, tokens: int) -> bool:
+def _is_legal_and_fits(design: Design, tokens: int) -> bool:
     """Whether the design with sequences of this length is legal and fits in memory."""
     other = design_with_keys(design, {("workload", "sequence_length"): tokens})
     return not layout_error_rules(other) and plan_with_memory(other).fits is True

@@ -141,7 +141,7 @@ def options_at(study: Study, goal: Goal, place: Place) -> tuple[JobOption, ...]:
     return options_of_sizes(study, goal, (place,))[0]
 
 
-class Evaluated:
+class KeptResults:
     """Results that a search keeps for later sizes of its jobs; a new process starts without them."""
 
     def __init__(self) -> None:
@@ -149,12 +149,12 @@ class Evaluated:
         self.rollouts: dict[tuple[str, str], Rollouts] = {}
         """By job and pool."""
 
-    def __reduce__(self) -> tuple[type[Evaluated], tuple[()]]:
-        return Evaluated, ()
+    def __reduce__(self) -> tuple[type[KeptResults], tuple[()]]:
+        return KeptResults, ()
 
 
 def options_of_sizes(
-    study: Study, goal: Goal, places: Sequence[Place], evaluated: Evaluated | None = None
+    study: Study, goal: Goal, places: Sequence[Place], evaluated: KeptResults | None = None
 ) -> tuple[tuple[JobOption, ...], ...]:
     """The options of places that differ only in the number of nodes and therefore share layout tables.
 
@@ -162,7 +162,7 @@ def options_of_sizes(
     """
     parts = study.fleet
     assert parts is not None
-    by_job = [_options_of_job(parts, goal, places, name, evaluated or Evaluated()) for name in places[0].jobs]
+    by_job = [_options_of_job(parts, goal, places, name, evaluated or KeptResults()) for name in places[0].jobs]
     return tuple(zip(*by_job, strict=True))
 
 
@@ -172,7 +172,7 @@ def places_by_size(places: Iterable[Place]) -> list[tuple[Place, ...]]:
 
 
 def _options_of_job(
-    parts: FleetStudy, goal: Goal, places: Sequence[Place], name: str, evaluated: Evaluated
+    parts: FleetStudy, goal: Goal, places: Sequence[Place], name: str, evaluated: KeptResults
 ) -> list[JobOption]:
     """The option of a job on each of the given sizes of a pool."""
     nothing = [JobOption(name, place.pool, place.nodes) for place in places]
@@ -283,12 +283,12 @@ def without_search(study: Study, place: Place) -> tuple[JobOption, ...]:
     parts = study.fleet
     assert parts is not None
     return tuple(
-        JobOption(name, place.pool, place.nodes, least=least_time(parts, place, name), why=UNSEARCHED)
+        JobOption(name, place.pool, place.nodes, least=run_time_lower_bound(parts, place, name), why=UNSEARCHED)
         for name in place.jobs
     )
 
 
-def least_time(parts: FleetStudy, place: Place, name: str) -> float:
+def run_time_lower_bound(parts: FleetStudy, place: Place, name: str) -> float:
     """A lower bound of a job's run time in seconds, including the pauses in which other jobs have the nodes: the time
     of its matrix products with all accelerators at peak.
 

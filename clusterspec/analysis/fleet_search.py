@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
-from clusterspec.analysis.assignment import Chosen, Option, best_assignments
+from clusterspec.analysis.assignment import ChosenOptions, Option, best_assignments
 from clusterspec.analysis.fleet_options import (
     OBJECTIVES,
-    Evaluated,
     FleetSearchFault,
     Goal,
+    KeptResults,
     Place,
     misses_target_by_wait,
     options_at,
@@ -39,9 +39,9 @@ from clusterspec.units import plural
 
 __all__ = [
     "OBJECTIVES",
-    "Evaluated",
     "FleetSearchFault",
     "Goal",
+    "KeptResults",
     "Place",
     "options_at",
     "options_of_sizes",
@@ -73,7 +73,7 @@ def fleet_search(
 
     Raises `FleetSearchFault`, and `SolverMissing` where the solver is not installed.
     """
-    known = Evaluated()
+    known = KeptResults()
     alone: Evaluate = lambda groups: (options_of_sizes(study, goal, one, known) for one in groups)  # noqa: E731
     table = _Table(study, goal, evaluate or alone)
     found = table.assignments(progress)
@@ -124,13 +124,13 @@ class _Table:
 
     def _best_assignments(
         self, rows: Sequence[Option], places: Sequence[Place]
-    ) -> list[tuple[Chosen, Assignment | None]]:
+    ) -> list[tuple[ChosenOptions, Assignment | None]]:
         """The assignments with the lowest value once waits for shared storage are included, lowest first. An assignment
         is None if its waits make a job miss a target.
 
         Waits only lengthen runs, so no assignment after the compared `best_assignments` can be better.
         """
-        found: list[tuple[Chosen, Assignment | None]] = []
+        found: list[tuple[ChosenOptions, Assignment | None]] = []
         last = 0.0
         most = max(self.goal.top, MOST_COMPARED)
         for each in best_assignments(rows, self.capacity, top=most, seconds=self.goal.seconds):
@@ -170,10 +170,10 @@ class _Table:
         """The usable places as options of the integer program. Places that have not been searched have their lowest
         possible value.
         """
-        rows, where, least = [], [], self._least_values()
+        rows, where, least = [], [], self._value_lower_bounds()
         for place, options in self.options.items():
             if place in self.searched:
-                value = objective_of(options, self.goal.objective) if all(each.usable for each in options) else None
+                value = objective_of(options, self.goal.objective) if all(each.is_usable for each in options) else None
             else:
                 value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._falls_with_nodes else 1)
                 if self._falls_with_nodes:
@@ -188,7 +188,7 @@ class _Table:
         """Whether more nodes lower the objective, as for time but not for cost or energy."""
         return self.goal.objective == "time"
 
-    def _least_values(self) -> dict[tuple[tuple[str, ...], str], float]:
+    def _value_lower_bounds(self) -> dict[tuple[tuple[str, ...], str], float]:
         """The lowest possible value for jobs on a pool at sizes that have not been searched: `MOST_EFFICIENT` times the
         best value found. For time, the value is per node.
         """
@@ -207,7 +207,7 @@ class _Table:
         there = {row.item for row in self._rows()[0]}
         return [_job_names_text(place) for place in self.places if _job_names_text(place) not in there]
 
-    def _assignment(self, where: Sequence[Place], choice: Chosen) -> Assignment | None:
+    def _assignment(self, where: Sequence[Place], choice: ChosenOptions) -> Assignment | None:
         """The assignment, with the waits of its jobs for shared storage; None if a job then misses a target."""
         places = [where[index] for index in choice.options]
         jobs = {each.job: each for place in places for each in self.options[place]}
@@ -304,7 +304,7 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
     if told:
         return "; ".join(told)
     least = {
-        name: min(each.nodes for each in options if each.job == name and (each.usable or each.why == UNSEARCHED))
+        name: min(each.nodes for each in options if each.job == name and (each.is_usable or each.why == UNSEARCHED))
         for name in dict.fromkeys(each.job for each in options)
     }
     total = sum(pool.nodes or 0 for pool in fleet.pools.values())
@@ -314,9 +314,9 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
 
 def _missing_option_reason(name: str, options: Sequence[JobOption], goal: Goal) -> str:
     """Why a job has no option; empty if it has some."""
-    if any(each.usable and objective_of([each], goal.objective) is not None for each in options):
+    if any(each.is_usable and objective_of([each], goal.objective) is not None for each in options):
         return ""
-    usable = [each for each in options if each.usable]
+    usable = [each for each in options if each.is_usable]
     if usable:
         missing = {"cost": "`procurement.prices` and `procurement.term`", "energy": "the power of a node"}
         return f"{name}: its {goal.objective} is not known: state {missing.get(goal.objective, '`workload.tokens`')}"

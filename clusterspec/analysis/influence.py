@@ -10,7 +10,7 @@ from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
 from clusterspec.cost.collectives import falls_back_to_sockets
-from clusterspec.cost.estimate import PART_SPREAD, SPREADS, estimate, reestimate
+from clusterspec.cost.estimate import PART_SPREAD, SPREADS, estimate, plan_with_memory_of
 from clusterspec.cost.parameters import MOMENTS, ORTHOGONAL, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.plan_assumptions import unused_figures
@@ -137,7 +137,7 @@ def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
     """
     if design is plan.design or (plan.serving is not None and _have_equal_engines(plan.design, design)):
         return plan
-    return reestimate(design, plan) if _has_same_memory(plan.design, design) else estimate(design, plan.tables)
+    return plan_with_memory_of(design, plan) if _has_same_memory(plan.design, design) else estimate(design, plan.tables)
 
 
 def _have_equal_engines(design: Design, other: Design) -> bool:

@@ -137,7 +137,7 @@ def _evenly_spaced_rates(bandwidth: float, nic: float, span: float, tapers: tupl
 def _error_at(curves: Sequence[Curve], seconds: Seconds, at: Rates) -> float:
     """The relative error of an interpolation at a position."""
     true = seconds(*at)
-    return abs(least_seconds(curves, *at) / true - 1) if true else 0.0
+    return abs(fastest_seconds(curves, *at) / true - 1) if true else 0.0
 
 
 def _evenly_spaced(low: float, high: float, points: int) -> tuple[float, ...]:
@@ -245,7 +245,7 @@ def _reduced_curve(curve: Curve) -> Curve:
     return curve
 
 
-def least_seconds(curves: Sequence[Curve], bandwidth: float, nic: float, taper: float) -> float:
+def fastest_seconds(curves: Sequence[Curve], bandwidth: float, nic: float, taper: float) -> float:
     """The seconds of the fastest of the given curves, as `interpolated_seconds` gives them."""
     return min(interpolated_seconds(curve, bandwidth, nic, taper) for curve in curves)
 

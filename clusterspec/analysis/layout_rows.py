@@ -5,16 +5,23 @@ from __future__ import annotations
 from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_layouts
 from clusterspec.analysis.space.families import section_of
 from clusterspec.analysis.space.kept import Kept
-from clusterspec.analysis.space.run import Evaluate, Found, Limits
+from clusterspec.analysis.space.run import Evaluate, Limits, SearchResult
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import Family, SearchJob, Space, Studied, errors_of, section_with_fixed_settings
+from clusterspec.analysis.studied import (
+    Family,
+    SearchJob,
+    Space,
+    StudyVariations,
+    errors_of,
+    section_with_fixed_settings,
+)
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, Section
 from clusterspec.studies import Study
 
 
-def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:
+def picked_rows(studied: StudyVariations, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:
     """The rows of the chosen layouts, with ties marked."""
     shown = picks.best_candidates
     if not shown:
@@ -28,7 +35,7 @@ def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kep
 
 
 def front_rows(
-    studied: Studied, job: SearchJob, space: Space, result: Found, picks: Picks[Kept]
+    studied: StudyVariations, job: SearchJob, space: Space, result: SearchResult, picks: Picks[Kept]
 ) -> tuple[LayoutRow, ...]:
     """The first layouts of the Pareto front in which no rule finds an error."""
     known = {each.kept.number: each for each in picks.checked}
@@ -41,18 +48,18 @@ def front_rows(
     return tuple(rows)
 
 
-def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Candidate[Kept]) -> LayoutRow:
+def _candidate_row(studied: StudyVariations, job: SearchJob, space: Space, candidate: Candidate[Kept]) -> LayoutRow:
     section, study = section_of(job, space.choice(candidate.kept.number)), candidate.study
     return replace(layout_row(studied, section, study), findings=candidate.finding_rules)
 
 
-def refused_row(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> LayoutRow | None:
+def refused_row(studied: StudyVariations, job: SearchJob, space: Space, picks: Picks[Kept]) -> LayoutRow | None:
     """The row of the first layout if the rules refuse all layouts; else None."""
     refused = picks.best_refused
     return None if refused is None else _candidate_row(studied, job, space, refused)
 
 
-def smallest_layout_row(studied: Studied, section: Section) -> LayoutRow | None:
+def smallest_layout_row(studied: StudyVariations, section: Section) -> LayoutRow | None:
     """The row of the layout with the least memory, regardless of findings."""
     return studied.one.part("smallest layout", lambda: layout_row(studied, section, studied.with_layout(section)), None)
 
@@ -79,7 +86,7 @@ def _step_comparison(name: str, best: Plan, other: Plan) -> Comparison:
     return Comparison(name, best.step_time.value - other.step_time.value, memory, tuple(parts))
 
 
-def layout_row(studied: Studied, section: Section, study: Study) -> LayoutRow:
+def layout_row(studied: StudyVariations, section: Section, study: Study) -> LayoutRow:
     """The row of a study whose layout is ``section``."""
     plan = study.plan
     low, high = plan.step_time_range or (None, None)

@@ -19,9 +19,9 @@ from clusterspec.analysis.space.families import data_parallel_degrees, families,
 from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import (
     Evaluate,
-    Found,
     Limits,
     Progress,
+    SearchResult,
     evaluation,
     evaluation_of_sizes,
     searches_of_sizes,
@@ -31,7 +31,7 @@ from clusterspec.analysis.studied import (
     Pins,
     SearchJob,
     Space,
-    Studied,
+    StudyVariations,
     currency_of,
     job_of,
     missing_for_search,
@@ -84,11 +84,11 @@ EVERYTHING = SearchOptions()
 __all__ = ["SearchOptions", "best_layout", "search"]
 
 
-class Searched(NamedTuple):
+class SearchedLayouts(NamedTuple):
     """The layouts of a search, its result, and the evaluation of the layouts; None without NumPy."""
 
     space: Space
-    found: Found
+    found: SearchResult
     evaluate: Evaluate | None
 
 
@@ -98,7 +98,7 @@ Evaluations = list[tuple[SearchJob, Evaluate | None]]
 
 def searches_of_studies(
     studies: Sequence[Study], options: SearchOptions, evaluations: Evaluations | None = None
-) -> list[Searched | None]:
+) -> list[SearchedLayouts | None]:
     """The layouts that `search` finds for each study, fastest first. None for a study that cannot be searched, and
     without NumPy.
 
@@ -108,7 +108,7 @@ def searches_of_studies(
     evaluations = [] if evaluations is None else evaluations
     designs = [with_a_layout(study).design for study in studies]
     jobs = [job_of(design) for design in designs]
-    found: list[Searched | None] = [None] * len(studies)
+    found: list[SearchedLayouts | None] = [None] * len(studies)
     alike: list[tuple[SearchJob, dict[int, list[int]]]] = []
     for at, job in enumerate(jobs):
         if job is not None:
@@ -128,7 +128,7 @@ def searches_of_studies(
         results = searches_of_sizes(spaces, _search_limits(firsts[0][1], options), top=options.top, evaluate=evaluate)
         for members, space, result in zip(numbers.values(), spaces, results, strict=True):
             for at in members:
-                found[at] = Searched(space, result, evaluate)
+                found[at] = SearchedLayouts(space, result, evaluate)
     return found
 
 
@@ -150,7 +150,7 @@ def search(
     study: Study,
     options: SearchOptions = EVERYTHING,
     progress: Progress = lambda done, total: None,
-    searched_before: Searched | None = None,
+    searched_before: SearchedLayouts | None = None,
 ) -> SearchReport:
     """The best legal layouts of a study's job, each checked by all rules.
 
@@ -164,7 +164,7 @@ def search(
 
 
 def _search_training(
-    study: Study, options: SearchOptions, progress: Progress, searched_before: Searched | None
+    study: Study, options: SearchOptions, progress: Progress, searched_before: SearchedLayouts | None
 ) -> SearchReport:
     """The best layouts of a training job, and the layouts that a report compares with them."""
     options = replace(options, objective=options.objective or "step_time")
@@ -172,11 +172,11 @@ def _search_training(
     job = job_of(searched.design)
     if job is None or study.document is None:
         return _incomplete_report(study, options)
-    limits, studied = _search_limits(job, options), Studied(searched)
+    limits, studied = _search_limits(job, options), StudyVariations(searched)
     evaluate = (searched_before and searched_before.evaluate) or evaluation(searched.design, job)
     space = searched_before.space if searched_before else Space(list(families(job, Pins(options.pins))))
 
-    def search_all_layouts() -> Found:
+    def search_all_layouts() -> SearchResult:
         return run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
 
     found = searched_before.found if searched_before else search_all_layouts()
@@ -269,7 +269,7 @@ def _rl_placements(study: Study, best: LayoutRow | None) -> tuple[RlSplit, ...]:
 
 def _present_row(study: Study) -> LayoutRow:
     """The row of the layout of the spec."""
-    return layout_row(Studied(study), present_section(study), study)
+    return layout_row(StudyVariations(study), present_section(study), study)
 
 
 def _incomplete_report(study: Study, options: SearchOptions) -> SearchReport:
@@ -279,7 +279,9 @@ def _incomplete_report(study: Study, options: SearchOptions) -> SearchReport:
     return SearchReport(study.settings.tool, study.input, *nothing, why=why, may_fit=0, incomplete=True)
 
 
-def _search_report(studied: Studied, job: SearchJob, space: Space, result: Found, picks: Picks[Kept]) -> SearchReport:
+def _search_report(
+    studied: StudyVariations, job: SearchJob, space: Space, result: SearchResult, picks: Picks[Kept]
+) -> SearchReport:
     """The report of the result of a search."""
     study, rows = studied.one, picked_rows(studied, job, space, picks)
     least = result.smallest if result.smallest and not result.best else None
@@ -303,7 +305,7 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, result: Found
     )
 
 
-def _empty_search_reason(result: Found, job: SearchJob, pins: Pins, picks: Picks[Kept]) -> str:
+def _empty_search_reason(result: SearchResult, job: SearchJob, pins: Pins, picks: Picks[Kept]) -> str:
     """Why a search shows no layout."""
     if any(not each.required_use_sets for each in job.demands.refused):
         return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of
-from clusterspec.analysis.studied import Studied, currency_of, missing_for_estimate
+from clusterspec.analysis.studied import StudyVariations, currency_of, missing_for_estimate
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
@@ -93,7 +93,7 @@ def sensitivity(study: Study) -> SensitivityReport:
     if seconds is None:
         why = missing_for_estimate(study)
         return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, (), why=why)
-    studied, served = Studied(study), study.plan.serving
+    studied, served = StudyVariations(study), study.plan.serving
     return SensitivityReport(
         study.settings.tool,
         study.input,
@@ -113,7 +113,7 @@ def _step_or_token_seconds(study: Study) -> float | None:
     return plan.serving.tpot if plan.serving is not None else plan.whole_step.seconds
 
 
-def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
+def lever_rows(studied: StudyVariations) -> tuple[LeverRow, ...]:
     """The moves of `sensitivity`, sorted by their effect on the time per token (largest first), with refused steps
     last. For a plan above its capacity the effect is on the throughput.
 
@@ -125,12 +125,12 @@ def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
     return tuple(sorted(rows, key=lambda row: (bool(row.errors), -abs(row.effect or 0.0), row.key, str(row.after))))
 
 
-def _guarded_rows(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
+def _guarded_rows(studied: StudyVariations, move: Move) -> tuple[LeverRow, ...]:
     """The row of a move; empty if its computation fails, which the study records."""
     return studied.one.part(f"{move[0]} {move[2]}", lambda: tuple(_move_rows(studied, move)), ())
 
 
-def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
+def _move_rows(studied: StudyVariations, move: Move) -> Iterator[LeverRow]:
     key, before, after, changes = move
     unit = LEVERS[key].unit if key in LEVERS else ""
     varied = variation.varied_study(studied.one, changes)
@@ -175,7 +175,7 @@ def _seconds_per_token(study: Study) -> float | None:
 
 
 def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
-    """The levers of a design, each moved to its neighboring values. ``sold`` replaces the values of a lever by those
+    """The levers of a design, each changed to its neighboring values. ``sold`` replaces the values of a lever by those
     sold for this machine.
     """
     served = design.workload is not None and design.workload.serving is not None

@@ -25,7 +25,7 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, pe
     out = cluster.scale_out
     rails = out.rails if out and out.topology in RAIL_TOPOLOGIES else 1
     levels = fabric_levels(cluster)
-    rack = _rack(cluster, fabric, power)
+    rack = _rack_of_machine(cluster, fabric, power)
     return Machine(
         accelerators=cluster.accelerators,
         accelerators_per_node=cluster.accelerators_per_node,
@@ -192,7 +192,7 @@ def _plural_nodes(cluster: Cluster) -> str:
     return plural(_nodes_below(cluster), "node")
 
 
-def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Rack | None:
+def _rack_of_machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Rack | None:
     drawn = power_draw(cluster, fabric, power)
     per_rack = rack_nodes(cluster, power.nodes_per_rack if power else None)
     if not per_rack or drawn.racks is None:

@@ -20,7 +20,7 @@ from clusterspec.analysis.candidates import (
 from clusterspec.analysis.layout_search import best_layout
 from clusterspec.analysis.studied import (
     POOLS,
-    Studied,
+    StudyVariations,
     currency_of,
     errors_of,
     missing_for_search,
@@ -112,7 +112,7 @@ def machine_row(work: Study, limits: Limits, machine: Machine) -> MachineRow:
         _cluster_section(machine),
         accelerators=cluster.accelerators if cluster else None,
     )
-    alone = errors_of(Studied(study).with_layout(None)) - LIMITED
+    alone = errors_of(StudyVariations(study).with_layout(None)) - LIMITED
     if alone or cluster is None:
         return replace(_with_money(row, study, limits), errors=tuple(sorted(alone)), why=_first_error(study, alone))
     report, found = best_layout(study, "accelerators" if _is_serving(study) else "step_time")
@@ -235,9 +235,9 @@ def _machines_report(work: Study, rows: Sequence[MachineRow], limits: Limits, cu
     ordered = tuple(sorted(rows, key=_ranking_key))
     meeting = [row for row in ordered if row.meets]
     best = {
-        "cheapest": _least_row(meeting, lambda row: (row.cost, row.time)),
-        "fastest": _least_row(meeting, lambda row: (row.time, row.cost)),
-        "leanest": _least_row(meeting, lambda row: (row.power, row.time)),
+        "cheapest": _lowest_row(meeting, lambda row: (row.cost, row.time)),
+        "fastest": _lowest_row(meeting, lambda row: (row.time, row.cost)),
+        "leanest": _lowest_row(meeting, lambda row: (row.power, row.time)),
     }
     procurement = work.spec.procurement
     return MachinesReport(
@@ -281,7 +281,7 @@ def _value_or_infinity(value: float | None) -> float:
     return inf if value is None else value
 
 
-def _least_row(
+def _lowest_row(
     rows: Sequence[MachineRow], key: Callable[[MachineRow], tuple[float | None, float | None]]
 ) -> MachineRow | None:
     """The row with the lowest first figure, and among equal ones the lowest second figure; None if no row has a first

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import main_pool
 from clusterspec.document import Document
 from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult
-from clusterspec.exchange.merge import Merged, merge
+from clusterspec.exchange.merge import MergedText, merge
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
 from clusterspec.source import Path
@@ -15,7 +15,7 @@ from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet_parts import FleetPart, mapping_at
 
 
-def merged_into(study: Study, reading: ImportResult) -> Merged:
+def merged_into(study: Study, reading: ImportResult) -> MergedText:
     """The text of a study's file with an import result merged in; in a file of a fleet, into the part that is studied.
 
     Measurements of a pool are its own, unless the file states measurements for all pools. A job has its own
@@ -36,7 +36,7 @@ def merged_into(study: Study, reading: ImportResult) -> Merged:
     return merge(study.source.text.removeprefix("\ufeff"), reading, study.input.name)
 
 
-def study_of_merged(study: Study, merged: Merged) -> Study:
+def study_of_merged(study: Study, merged: MergedText) -> Study:
     """The study of a merged text; for a fleet, the study of the same part."""
     again = study_text(merged.text, study.settings, study.input.name, study.folder)
     if study.fleet_part is None or again.fleet is None:

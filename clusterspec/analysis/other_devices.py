@@ -17,7 +17,7 @@ from clusterspec.results.diagnosis import OTHER_ACCELERATORS, Cause
 from clusterspec.units import display, plural
 
 
-class _Named(NamedTuple):
+class _NamedDevice(NamedTuple):
     """A kind of device that a log prints: its entry, how many are printed, its name, and the line."""
 
     entry: str
@@ -26,7 +26,7 @@ class _Named(NamedTuple):
     line: int
 
 
-def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> list[_Named]:
+def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> list[_NamedDevice]:
     """The devices that a log prints, if none of them belongs to the spec and the catalog has an entry for each; else
     empty.
 
@@ -41,7 +41,7 @@ def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog 
         found = accelerator_of_product(name)
         if found is None or found == own.id or not catalog.is_shipped("accelerator", found):
             return []
-        named.append(_Named(found, int(count), name, each.line))
+        named.append(_NamedDevice(found, int(count), name, each.line))
     return named
 
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.analysis.fleet_costs import FleetCosts
     from clusterspec.cost.collectives.predict import CollectiveRow
-    from clusterspec.cost.power import Drawn
+    from clusterspec.cost.power import MachinePower
     from clusterspec.cost.storage import StorageUse
     from clusterspec.results.decision import CostReport
     from clusterspec.results.verdict import Influence
@@ -23,7 +23,7 @@ def estimate(study: Study) -> EstimateReport:
     from clusterspec.cluster.degrees import idle_nodes
     from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
-    from clusterspec.cost.headline import headline
+    from clusterspec.cost.headline import headline_terms
     from clusterspec.results.estimate_json import Provenance
 
     checked, plan = study.checked, study.plan
@@ -35,7 +35,7 @@ def estimate(study: Study) -> EstimateReport:
         validity_condition(plan),
         job_accelerators(plan.design),
         study.fleet_part[1].idle if study.fleet_part else idle_nodes(plan.design),
-        tuple(headline(plan)),
+        tuple(headline_terms(plan)),
         unmeasured_step_time(plan),
         checked.findings,
         study.sources,
@@ -59,7 +59,7 @@ def _storage_used(study: Study) -> StorageUse | None:
     return storage_use(study.plan)
 
 
-def _power_as_drawn(study: Study) -> Drawn | None:
+def _power_as_drawn(study: Study) -> MachinePower | None:
     """The power of the machine as drawn, and the energy of its run, interruptions included."""
     from clusterspec.cluster.fabric import counted_fabric
     from clusterspec.cost.power import drawn_power

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 from clusterspec.analysis.space.families import layout_of, section_of
 from clusterspec.analysis.space.kept import Kept
-from clusterspec.analysis.space.run import Found
-from clusterspec.analysis.studied import POOLS, SearchJob, Space, Studied, errors_of
+from clusterspec.analysis.space.run import SearchResult
+from clusterspec.analysis.studied import POOLS, SearchJob, Space, StudyVariations, errors_of
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
@@ -47,7 +47,7 @@ class Candidate(Generic[K]):
     other: tuple[Finding, ...]
 
     @classmethod
-    def of(cls, item: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
+    def of(cls, item: K, study: Study, studied: StudyVariations, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
         """A candidate with the findings of its check, except those of rules in ``ignored``."""
         counted = [each for each in study.checked.findings if each.rule not in ignored]
         layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
@@ -115,7 +115,9 @@ class Picks(Generic[K]):
         return sorted(self.checked, key=lambda each: each.objection_counts)[: self.top]
 
 
-def training_picks(studied: Studied, job: SearchJob, space: Space, result: Found, top: int) -> Picks[Kept]:
+def training_picks(
+    studied: StudyVariations, job: SearchJob, space: Space, result: SearchResult, top: int
+) -> Picks[Kept]:
     """The checked layouts of a search: the first ``top`` that pass the rules, or else the nearest ones.
 
     If the search is incomplete, only layouts that rank before any missing layout are checked.
@@ -130,7 +132,7 @@ def training_picks(studied: Studied, job: SearchJob, space: Space, result: Found
 
 
 def _check_layouts(
-    picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, layouts: Iterable[Kept], *, count: int
+    picks: Picks[Kept], studied: StudyVariations, job: SearchJob, space: Space, layouts: Iterable[Kept], *, count: int
 ) -> None:
     """Checks layouts within the range of the first one, until ``count`` have no objection.
 
@@ -176,7 +178,7 @@ def _is_out_of_range(picks: Picks[Kept], layout: Kept) -> bool:
     return span is not None and layout.step_time > span[1]
 
 
-def candidate_of(studied: Studied, job: SearchJob, space: Space, layout: Kept) -> Candidate[Kept] | None:
+def candidate_of(studied: StudyVariations, job: SearchJob, space: Space, layout: Kept) -> Candidate[Kept] | None:
     """A layout that the search kept, with its findings. If its check fails, the result is None and the study notes the
     failure.
     """

@@ -9,7 +9,7 @@ from math import inf
 from clusterspec.analysis.serving_plans.run import search
 from clusterspec.analysis.serving_plans.space import Plan, ServingJob, own_plan, rated_plan, serving_job
 from clusterspec.analysis.serving_search import default_objective, engine_section, section_of
-from clusterspec.analysis.studied import POOLS, Pins, Studied, section_with_fixed_settings
+from clusterspec.analysis.studied import POOLS, Pins, StudyVariations, section_with_fixed_settings
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
@@ -101,7 +101,7 @@ def searched_machines(study: Study, changes_of: Callable[[int], Changes]) -> Ite
     job = serving_job(study.design)
     if job is None or layout_error_rules(study.design):
         return
-    memory, studied = job.cluster.accelerator.memory, Studied(study)
+    memory, studied = job.cluster.accelerator.memory, StudyVariations(study)
     most = memory.value if memory else inf
     found = search(job, Pins({}), most, objective=default_objective(study.design), top=1, with_front=False, surely=True)
     for best in found.best[:TRIED]:

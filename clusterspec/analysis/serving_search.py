@@ -10,11 +10,18 @@ from clusterspec.analysis.picks import Candidate, Picks, refusing_text
 from clusterspec.analysis.serving_plans.run import FoundPlans, one_kind_reason
 from clusterspec.analysis.serving_plans.run import search as run_search
 from clusterspec.analysis.serving_plans.separation import break_evens, plan_value
-from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, ranked_plans, serving_job
+from clusterspec.analysis.serving_plans.space import (
+    METRICS,
+    OBJECTIVES,
+    RatedPlan,
+    ServingJob,
+    ranked_plans,
+    serving_job,
+)
 from clusterspec.analysis.studied import (
     POOLS,
     Pins,
-    Studied,
+    StudyVariations,
     currency_of,
     errors_of,
     missing_for_search,
@@ -74,7 +81,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
     found = run_search(
         job, pins, most, objective=order, top=options.top, progress=progress, surely=surely, with_front=whole
     )
-    studied = Studied(searched)
+    studied = StudyVariations(searched)
     picks = _picked_plans(studied, job, found.best, options.top)
     rows = [_candidate_row(studied, job, each) for each in _ordered_plans(picks, objective)]
     if objective == "cost":
@@ -125,7 +132,7 @@ def _separation(job: ServingJob, pins: Pins, plans: FoundPlans, objective: str) 
     return Separation(separate, "", targeted, first, second, rows)
 
 
-def _separation_side(job: ServingJob, rated: Rated) -> SeparationSide:
+def _separation_side(job: ServingJob, rated: RatedPlan) -> SeparationSide:
     section, pools = section_of(job, rated)
     times = rated.times
     if not pools and "dp" not in section:
@@ -146,7 +153,7 @@ def _separation_side(job: ServingJob, rated: Rated) -> SeparationSide:
     )
 
 
-def present_row(studied: Studied) -> LayoutRow:
+def present_row(studied: StudyVariations) -> LayoutRow:
     """The row of the plan of the spec."""
     job = serving_job(studied.one.design)
     pools = _pools_of(job) if job is not None else None
@@ -158,7 +165,7 @@ def other_plans(study: Study) -> SearchReport:
     return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
-def _empty_search_reason(plans: FoundPlans, job: ServingJob, picks: Picks[Rated]) -> str:
+def _empty_search_reason(plans: FoundPlans, job: ServingJob, picks: Picks[RatedPlan]) -> str:
     if not plans.evaluated:
         return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
     if plans.meeting:
@@ -166,9 +173,9 @@ def _empty_search_reason(plans: FoundPlans, job: ServingJob, picks: Picks[Rated]
     return "no plan meets the targets at the load" if job.load.targets else "no plan holds the load"
 
 
-def _picked_plans(studied: Studied, job: ServingJob, plans: Iterable[Rated], top: int) -> Picks[Rated]:
+def _picked_plans(studied: StudyVariations, job: ServingJob, plans: Iterable[RatedPlan], top: int) -> Picks[RatedPlan]:
     """The checked plans: the first ``top`` that pass the rules, or else the nearest ones."""
-    picks: Picks[Rated] = Picks(top)
+    picks: Picks[RatedPlan] = Picks(top)
     for each in plans:
         if len(picks.without_objection) == top:
             break
@@ -179,7 +186,7 @@ def _picked_plans(studied: Studied, job: ServingJob, plans: Iterable[Rated], top
     return picks
 
 
-def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
+def _ordered_plans(picks: Picks[RatedPlan], objective: str) -> list[Candidate[RatedPlan]]:
     """The plans to show, in the order of the objective.
 
     Plans whose range includes the best value come first, in order of the number of warnings about the layout.
@@ -189,7 +196,7 @@ def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]
     return [*sorted(alike, key=lambda each: each.objection_counts), *others][: picks.top]
 
 
-def _are_equally_good(first: Rated, other: Rated, objective: str) -> bool:
+def _are_equally_good(first: RatedPlan, other: RatedPlan, objective: str) -> bool:
     """Whether two plans are equally good within the uncertainty range of the objective. The number of accelerators has
     no uncertainty.
     """
@@ -198,14 +205,14 @@ def _are_equally_good(first: Rated, other: Rated, objective: str) -> bool:
     return _is_in_range(first, other)
 
 
-def _is_in_range(first: Rated, other: Rated) -> bool:
+def _is_in_range(first: RatedPlan, other: RatedPlan) -> bool:
     """Whether a plan is as good as the first one within the range of its time per output token."""
     factor = serving_range(first.times, "tpot")[1] / first.times.tpot
     fewer = other.times.accelerators <= first.times.accelerators * factor
     return fewer and other.per_accelerator * factor >= first.per_accelerator
 
 
-def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rated] | None:
+def _candidate(studied: StudyVariations, job: ServingJob, rated: RatedPlan) -> Candidate[RatedPlan] | None:
     """A plan in place of the spec's, with its findings. If its check fails, the result is None and the study notes the
     failure.
     """
@@ -216,12 +223,12 @@ def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rat
     )
 
 
-def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated]) -> LayoutRow:
+def _candidate_row(studied: StudyVariations, job: ServingJob, candidate: Candidate[RatedPlan]) -> LayoutRow:
     section, pools = section_of(job, candidate.kept)
     return replace(_row_of_study(studied, candidate.study, section, pools=pools), findings=candidate.finding_rules)
 
 
-def _nearest_row(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | None:
+def _nearest_row(studied: StudyVariations, job: ServingJob, rated: RatedPlan) -> LayoutRow | None:
     """The row of the plan closest to the targets, regardless of findings."""
     section, pools = section_of(job, rated)
     return studied.one.part(
@@ -231,7 +238,7 @@ def _nearest_row(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow |
     )
 
 
-def _study_with_plan(studied: Studied, job: ServingJob, rated: Rated) -> Study:
+def _study_with_plan(studied: StudyVariations, job: ServingJob, rated: RatedPlan) -> Study:
     """The study with a plan in place of the spec's."""
     changes = plan_keys(studied, job, rated)
     if rated.concurrency is not None:
@@ -252,13 +259,13 @@ def _rate_comparison(name: str, best: LayoutRow, other: LayoutRow) -> Comparison
     return Comparison(name, ours["request_latency"] - theirs["request_latency"], memory, tuple(parts))
 
 
-def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
+def plan_keys(studied: StudyVariations, job: ServingJob, rated: RatedPlan) -> dict[KeyPath, object]:
     """The keys of a spec that hold the engines of a plan."""
     section, pools = section_of(job, rated)
     return {("layout",): section_with_fixed_settings(studied.one, section), POOLS: pools}
 
 
-def best_plans(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
+def best_plans(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[RatedPlan, ...]] | None:
     """Among the plans whose cache holds the requests, the ``top`` ones that meet a condition on a metric most easily.
 
     The targets of the spec do not count, except for ``targets``. None if the design has no serving plan.
@@ -276,7 +283,7 @@ def best_plans(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple
     return job, found.best[:top] or ((found.nearest,) if found.nearest is not None else ())
 
 
-def _target_rules(rated: Rated) -> frozenset[str]:
+def _target_rules(rated: RatedPlan) -> frozenset[str]:
     """The rules about latency targets, which plans of the front may violate."""
     return (
         frozenset() if rated.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
@@ -289,7 +296,7 @@ def _closed_load_settings(requests: int) -> dict[KeyPath, object]:
     return {CONCURRENCY: requests} | other
 
 
-def section_of(job: ServingJob, rated: Rated, machine: int | None = None) -> tuple[Section, Json | None]:
+def section_of(job: ServingJob, rated: RatedPlan, machine: int | None = None) -> tuple[Section, Json | None]:
     """The `layout` section of a plan, and its separate engines if any; defaults are omitted.
 
     ``machine`` are the nodes of the machine, by default the job's nodes.
@@ -320,7 +327,7 @@ def engine_section(engine: Engines) -> Json:
     }
 
 
-def _row_of_study(studied: Studied, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
+def _row_of_study(studied: StudyVariations, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
     """A row of a study whose layout is ``section``."""
     design, times = study.design, study.plan.serving
     assert times is not None and design.workload is not None and design.workload.serving is not None

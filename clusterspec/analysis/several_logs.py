@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from clusterspec.analysis.consequences import FOLLOWS
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.logs.first_failures import Ending
+from clusterspec.logs.first_failures import RunEnding
 from clusterspec.records import replace
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 
 CLOCKS = 5.0
 """Seconds by which the clocks of two nodes may differ: a symptom that much before a failure may still follow from it.
@@ -20,7 +20,9 @@ Assumed: far more than clocks differ that a time service keeps, and far less tha
 NEVER = (0, float("inf"))
 
 
-def first_failing_first(runs: Sequence[PlacedRun], comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
+def first_failing_first(
+    runs: Sequence[PlacedRun], comparisons: Sequence[ComparedCollective]
+) -> tuple[ComparedCollective, ...]:
     """The comparisons of runs, with runs without a result first, in the order in which their ranks failed. Logs that
     only report the end of other ranks come last, and their causes have a weight of at most `FOLLOWS`.
 
@@ -43,8 +45,8 @@ def first_failing_first(runs: Sequence[PlacedRun], comparisons: Sequence[Compare
 
 
 def _with_causes_weighed_down(
-    run: PlacedRun, comparison: Compared, failures: Sequence[tuple[PlacedRun, Ending]]
-) -> Compared:
+    run: PlacedRun, comparison: ComparedCollective, failures: Sequence[tuple[PlacedRun, RunEnding]]
+) -> ComparedCollective:
     """A comparison, with lower weights of its causes if its log only reports the end of the ranks of another log."""
     ending = run.benchmark.ending
     if ending is None or ending.own:
@@ -57,7 +59,7 @@ def _with_causes_weighed_down(
     return replace(comparison, causes=tuple(causes))
 
 
-def _may_follow(ending: Ending, failure: Ending) -> bool:
+def _may_follow(ending: RunEnding, failure: RunEnding) -> bool:
     """Whether the end of other ranks may follow from a failure: it was not reported earlier, as far as their times are
     comparable.
     """

@@ -47,7 +47,7 @@ NEAR = 0.5
 
 
 @cache
-def weights() -> Mapping[str, Mapping[str, float]]:
+def observation_weights() -> Mapping[str, Mapping[str, float]]:
     """The weights of causes by observation."""
     found: dict[str, dict[str, float]] = {}
     for row in resources.catalog_table(FILE):
@@ -55,15 +55,15 @@ def weights() -> Mapping[str, Mapping[str, float]]:
     return found
 
 
-def scores(symptoms: Sequence[str]) -> dict[str, float]:
+def cause_scores(symptoms: Sequence[str]) -> dict[str, float]:
     """The score of each cause by the names of observations, the highest first.
 
-    >>> next(iter(scores(["first-slower"])))
+    >>> next(iter(cause_scores(["first-slower"])))
     'kernel-compilation'
     """
     found: dict[str, float] = {}
     for name in symptoms:
-        for cause, weight in weights()[name].items():
+        for cause, weight in observation_weights()[name].items():
             found[cause] = found.get(cause, 0.0) + weight
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
 
@@ -72,16 +72,16 @@ def with_symptoms(run: PlacedRun, found: Sequence[Cause]) -> list[Cause]:
     """The causes; if none is more than suspected, those that observations contradict are lowered, and those that they
     make likely are added, the likeliest first.
     """
-    observed = _observed(run)
+    observed = _observations_of_run(run)
     reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
     if not observed or not reported or any(each.weight > LEADING for each in found):
         return list(found)
-    by_cause = scores([each.name for each in observed])
-    kept = [_weighed(each, by_cause.get(each.name, 0.0)) for each in found]
-    return [*kept, *_possible(run, observed, by_cause, kept)]
+    by_cause = cause_scores([each.name for each in observed])
+    kept = [_with_observed_weight(each, by_cause.get(each.name, 0.0)) for each in found]
+    return [*kept, *_possible_causes(run, observed, by_cause, kept)]
 
 
-def _observed(run: PlacedRun) -> list[Evidence]:
+def _observations_of_run(run: PlacedRun) -> list[Evidence]:
     """The observations of a run that a person reports as slow, each once, by their names without a prefix."""
     if not is_reported_slow(run):
         return []
@@ -99,14 +99,14 @@ def is_reported_slow(run: PlacedRun) -> bool:
     return any(each.name.startswith(SYMPTOM) for each in run.benchmark.evidence)
 
 
-def _weighed(cause: Cause, score: float) -> Cause:
+def _with_observed_weight(cause: Cause, score: float) -> Cause:
     """A suspected cause with its weight after observations: lowered if contradicted, else moved by their score."""
     if score <= AGAINST:
         return replace(cause, weight=min(cause.weight, LOWERED))
     return replace(cause, weight=round(min(HIGHEST, cause.weight + STEP * score), 3))
 
 
-def _possible(
+def _possible_causes(
     run: PlacedRun, observed: Sequence[Evidence], by_cause: Mapping[str, float], found: Sequence[Cause]
 ) -> Iterator[Cause]:
     """The causes that observations make likely, other than those found and those that the machine cannot have."""
@@ -116,12 +116,12 @@ def _possible(
     named = [name for name, score in scored.items() if score >= max(LEAST, NEAR * best)]
     for place, name in enumerate(named[:MOST]):
         first = HINT + STEP if by_cause[name] >= CLEAR else OPEN
-        yield Cause(name, _evidence(observed, name), next_step(name), round(first - STEP * place, 3))
+        yield Cause(name, _strongest_observations(observed, name), next_step(name), round(first - STEP * place, 3))
 
 
-def _evidence(observed: Sequence[Evidence], cause: str) -> str:
+def _strongest_observations(observed: Sequence[Evidence], cause: str) -> str:
     """The observations that speak for a cause, those with the highest weights first."""
-    speaking = [(weights()[each.name].get(cause, 0.0), each) for each in observed]
+    speaking = [(observation_weights()[each.name].get(cause, 0.0), each) for each in observed]
     order = sorted((pair for pair in speaking if pair[0] > 0), key=lambda pair: -pair[0])
     first = order[0][1]
     others = sorted({each.line for _, each in order} - {first.line})

@@ -215,7 +215,7 @@ POOLS: KeyPath = ("workload", "serving", "disaggregated")
 """The separate engines of a serving plan."""
 
 
-class Studied:
+class StudyVariations:
     """A study with its variations, their errors, and their costs."""
 
     def __init__(self, study: Study) -> None:

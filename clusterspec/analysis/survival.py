@@ -14,8 +14,8 @@ from clusterspec.analysis.interpolation import (
     SOUND,
     Rates,
     Seconds,
+    fastest_seconds,
     largest_error,
-    least_seconds,
     needs_tables_by_taper,
     tabulated_curve,
 )
@@ -77,7 +77,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
                 found = _curves(plan, name, present, machine) if machine else None
                 if found is None or plan.step is None:
                     continue
-                cases.append(_wire_case(plan, (name, count, model), least_seconds(found[0], *present), found[0]))
+                cases.append(_wire_case(plan, (name, count, model), fastest_seconds(found[0], *present), found[0]))
                 worst, checked = max(worst, found[1]), checked + found[2]
     if not cases:
         return None

@@ -16,7 +16,7 @@ from clusterspec import resources, studies
 from clusterspec.analysis.candidates import OF_ONE_MACHINE, OF_ONE_QUOTE, section_of_spec
 from clusterspec.analysis.layout_search import best_layout
 from clusterspec.analysis.levers import LEVERS, lever_of, uses_part
-from clusterspec.analysis.studied import Studied, errors_of
+from clusterspec.analysis.studied import StudyVariations, errors_of
 from clusterspec.cluster.variation import Changes, lies_under_change
 from clusterspec.document import Document, conforms, to_finding
 from clusterspec.document.conforms import Schema
@@ -192,7 +192,7 @@ def _point_row(study: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
     assert study.document is not None
     changes = _changes_of_point(study, row.axes)
-    studied, varied = Studied(study), variation.rewritten_study(study, changes)
+    studied, varied = StudyVariations(study), variation.rewritten_study(study, changes)
     found = _row_with_figures(studied, varied, axes, row, changes)
     return found if _prices_machine(varied) or not _prices_machine(study) else replace(found, cost=None)
 
@@ -203,7 +203,7 @@ def _prices_machine(study: Study) -> bool:
     return isinstance(prices, dict) and any(prices.get(key) is not None for key in ("node", "node_hour"))
 
 
-def _row_with_figures(studied: Studied, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
+def _row_with_figures(studied: StudyVariations, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refusing_rules(varied)
@@ -232,10 +232,10 @@ def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:
     return {**dict.fromkeys(paths), **changes}
 
 
-def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
+def _row_of_best_layout(studied: StudyVariations, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
     """The row of the best layout of a point; without figures where the machine or the workload has errors."""
-    alone = Studied(varied).with_layout(None)
-    refused = tuple(sorted(errors_of(alone) - Studied(studied.one).machine_errors)) or _unreadable_rules(varied)
+    alone = StudyVariations(varied).with_layout(None)
+    refused = tuple(sorted(errors_of(alone) - StudyVariations(studied.one).machine_errors)) or _unreadable_rules(varied)
     if refused:
         return row.refused_row(None, None, refused, _refusal_reason(varied, refused, changes))
     report, found = best_layout(varied)
@@ -257,13 +257,13 @@ def _refusal_reason(study: Study, rules: Collection[str], changes: Changes) -> s
     return f"{first.rule}: {first.message}" if first else ", ".join(rules)
 
 
-def _row_as_written(study: Study, base: Studied) -> LayoutRow:
+def _row_as_written(study: Study, base: StudyVariations) -> LayoutRow:
     """The row of a study as its spec describes it."""
     plan = study.plan
     if plan.serving is not None:
         from clusterspec.analysis.serving_search import present_row
 
-        return present_row(Studied(study))
+        return present_row(StudyVariations(study))
     layout = study.document.value.get("layout") or {} if study.document else {}
     cost = base.cost(study.design, plan)
     held, errors = (plan.memory_bytes, plan.fits), tuple(sorted(errors_of(study)))

@@ -50,7 +50,7 @@ def levels_and_climbed_rows(cluster: Cluster, fabric: Fabric | None) -> tuple[tu
 
 def tiers(cluster: Cluster, provenance: Provenance | None = None, fabric: Fabric | None = None) -> tuple[Tier, ...]:
     """The tiers from memory outward; ``fabric`` has the counted switches."""
-    found = list(_tiers(cluster, provenance or Provenance(), fabric))
+    found = list(_all_tiers(cluster, provenance or Provenance(), fabric))
     falls = [_rate_ratio(found, number) for number in range(len(found))]
     seen = {"scale-up": "scale-up", "network": "scale-out", "ring": "scale-up", "exchange": "scale-up"}
     shares = {seen.get(each.part, ""): each.share.value for each in cluster.measured}
@@ -69,7 +69,7 @@ def _rate_ratio(tiers: list[Tier], number: int) -> float | None:
     return tiers[number].line_rate / after.line_rate if after else None
 
 
-def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
+def _all_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
     memory, up = cluster.accelerator.memory_bandwidth, cluster.scale_up
     chip = cluster.accelerator.on_chip_bandwidth
     if chip is not None:
@@ -81,18 +81,20 @@ def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> I
         together = message_rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
         name = up.interconnect.name if up.interconnect else "scale-up interconnect"
         origin, rows = provenance.text(up.bandwidth.origin), message_rows(cluster, 2)
-        whole = _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
+        whole = _tier_of_message(
+            f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin
+        )
         yield replace(whole, predicted=together[1].busbw if together else None)
         if up.peer_bandwidth < up.bandwidth:
             origin = provenance.text(up.peer_bandwidth.origin)
-            yield _tier(
+            yield _tier_of_message(
                 "scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=message_rows(cluster, 2), origin=origin
             )
     slot = host_rate(cluster)
     if slot is not None and cluster.accelerators_per_node > 1:
         rows = message_rows(cluster, 2) if up.domain < 2 else ()
         origin = f"PCIe {cluster.pcie_host}, 16 lanes" if cluster.pcie_host else provenance.text(up.bandwidth.origin)
-        yield _tier("host bus (PCIe)", "host", cluster.accelerators_per_node, slot, rows=rows, origin=origin)
+        yield _tier_of_message("host bus (PCIe)", "host", cluster.accelerators_per_node, slot, rows=rows, origin=origin)
     yield from _scale_out_tiers(cluster, provenance, fabric)
 
 
@@ -114,7 +116,7 @@ def _scale_out_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | 
     alone = max(out.nic_bandwidth.value, share)
     shared = f"{plural(out.nics_per_node, 'NIC')} × line rate / {plural(each, 'accelerator')}"
     origin = f"{shared}; {provenance.text(out.nic_bandwidth.origin)}"
-    yield _tier(
+    yield _tier_of_message(
         f"scale-out ({out.technology.name})",
         "scale-out",
         _nodes_at_full_rate(cluster) * each,
@@ -133,7 +135,9 @@ def _scale_out_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | 
             name, rate = f"above the {level.name}", share / taper
             hops = 2 * climbed[number] * HOP
             together = rate / rows[1].ceiling_busbw if rows else 1.0  # one pair alone has its NICs' whole rate
-            yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=together, hops=hops)
+            yield _tier_of_message(
+                name, "level", nodes * each, rate, rows=rows, origin=why, together=together, hops=hops
+            )
 
 
 def _nodes_at_full_rate(cluster: Cluster) -> int:
@@ -157,7 +161,7 @@ def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-re
         return ()
 
 
-def _tier(
+def _tier_of_message(
     name: str,
     kind: str,
     reach: int,

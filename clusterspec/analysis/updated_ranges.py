@@ -10,12 +10,12 @@ from clusterspec.analysis.outputs import collective
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.merge import MergedText
 from clusterspec.results.diagnosis import AcceptanceReport, PlannedTest, UpdatedRange
 from clusterspec.studies import Study
 
 
-def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], Merged]:
+def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], MergedText]:
     """The predicted range of each test before and after the logs that measured it, and the spec with these logs in
     `measured`.
 
@@ -47,4 +47,4 @@ def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple
 def _range_of(study: Study, test: PlannedTest) -> tuple[float, float]:
     """The low and high end of the predicted bus bandwidth of a test in B/s."""
     row: CollectiveRow = collective(study, test.collective, test.ranks, (test.size,)).rows[0]
-    return row.least_busbw, row.busbw * row.seconds / row.low if row.low else row.busbw
+    return row.lowest_busbw, row.busbw * row.seconds / row.low if row.low else row.busbw

@@ -12,11 +12,11 @@ from clusterspec.units import display, percent, plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.document.waivers import Waived
+    from clusterspec.document.waivers import WaivedFinding
 
 
 def verdict(
-    plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waived] = (), *, words: bool = False
+    plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[WaivedFinding] = (), *, words: bool = False
 ) -> Verdict:
     """The verdict from the open findings, the waived ones, the fit, and what could be computed.
 
@@ -157,7 +157,7 @@ def _concerns_design(finding: Finding) -> bool:
     return len(finding.path) > 1 and finding.path[0] in DESCRIBED
 
 
-def _error_reasons(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+def _error_reasons(findings: Sequence[Finding], waived: Sequence[WaivedFinding]) -> Iterator[str]:
     found = [finding.rule for finding in findings if finding.severity is Severity.ERROR]
     if found:
         yield f"{plural(len(found), 'open error')}: {_rule_list(found)}"
@@ -214,7 +214,7 @@ def fit_text(plan: Plan) -> str:
 
 
 def _refusal_reasons(
-    plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived], *, words: bool
+    plan: Plan, findings: Sequence[Finding], waived: Sequence[WaivedFinding], *, words: bool
 ) -> Iterator[str]:
     """The reasons why the layout cannot run: a wrong number of ranks, and refusing rules without a finding."""
     yield from (unmatched := tuple(_rank_mismatch(plan.design)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, PartFailures, Platform, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
 from clusterspec.catalog.frameworks import (
     Framework,
     Library,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clusterspec.catalog.facilities import Cdu, StorageSystem
+    from clusterspec.catalog.failure_rates import PartFailures
 
 
 def power_figures(facts: FactReader) -> dict[str, Any]:
@@ -361,16 +362,9 @@ def cdu(facts: FactReader) -> Cdu:
 
 def part_failures(facts: FactReader) -> PartFailures:
     """How often one part of a kind fails."""
-    return PartFailures(
-        **_header_fields(facts),
-        afr=facts.figure("afr", "number"),
-        failures=facts.figure("failures", "number"),
-        parts=facts.count("parts"),
-        observed=facts.figure("observed", "time"),
-        low=facts.figure("range.low", "number"),
-        high=facts.figure("range.high", "number"),
-        repair=facts.figure("repair", "time"),
-    )
+    from clusterspec.catalog.failure_rates import PartFailures, part_failures_fields  # few commands need them
+
+    return PartFailures(**_header_fields(facts), **part_failures_fields(facts))
 
 
 BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {

@@ -9,19 +9,7 @@ from clusterspec.catalog.reader import Entry, Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field, replace
 
-__all__ = [
-    "Accelerator",
-    "Entry",
-    "Interconnect",
-    "Kernels",
-    "Model",
-    "Nic",
-    "Optics",
-    "PartFailures",
-    "Platform",
-    "Status",
-    "Switch",
-]
+__all__ = ["Accelerator", "Entry", "Interconnect", "Kernels", "Model", "Nic", "Optics", "Platform", "Status", "Switch"]
 
 
 @dataclass(frozen=True)
@@ -273,11 +261,11 @@ ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
 """Families of technologies whose links are Ethernet, and whose packets are frames to a switch."""
 
 
-def carries(families: tuple[str, ...], family: str) -> bool:
+def carries_family(families: tuple[str, ...], family: str) -> bool:
     """Whether a part for some families of technologies carries packets of ``family``; True if ``families`` is empty.
 
-    >>> carries(("roce", "tcp"), "ultra-ethernet"), carries(("infiniband",), "roce"), carries((), "roce")
-    (True, False, True)
+    >>> [carries_family(families, "ultra-ethernet") for families in (("roce", "tcp"), ("infiniband",), ())]
+    [True, False, True]
     """
     return not families or family in families or (family in ETHERNET and not ETHERNET.isdisjoint(families))
 
@@ -405,28 +393,6 @@ class Kernels(Entry):
     stands_in_for: str = ""
     """The architecture whose accelerators without measured kernels use this table, whatever their year."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class PartFailures(Entry):
-    """How often one part of a kind fails; `id` is its key in `operations.failures`.
-
-    ``afr`` are the failures of one part in a year; where it is absent, ``failures`` were counted on ``parts`` in
-    ``observed`` seconds. ``low`` and ``high`` are the ends of the range over fleets, in failures of a year. ``repair``
-    are seconds until the part works again.
-    """
-
-    afr: Figure | None = None
-    failures: Figure | None = None
-    parts: int | None = None
-    observed: Figure | None = None
-    low: Figure | None = None
-    high: Figure | None = None
-    repair: Figure | None = None
-
-    @property
-    def kind(self) -> str:
-        return "failure-rate"
 
 
 REFUSED_SCOPES = {"interconnect": "scale-out", "technology": "scale-up"}

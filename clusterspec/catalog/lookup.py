@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from clusterspec.catalog import Catalog, UnknownEntry
 from clusterspec.catalog.known_parts import KnownPart, part_of_name
 from clusterspec.catalog.product_names import TpuSlice, boards_of_server, slice_of_name
-from clusterspec.catalog.views import Comparison, EntryView, SideBySide, comparison, entry_view, side_by_side
+from clusterspec.catalog.views import Comparison, EntryComparison, EntryView, comparison, entry_view, side_by_side
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import dataclass
 
@@ -148,7 +148,7 @@ def compare(catalog: Catalog, left: str, right: str) -> Comparison:
     return comparison(*_entry_views(catalog, (left, right)))
 
 
-def compare_all(catalog: Catalog, names: Sequence[str]) -> SideBySide:
+def compare_all(catalog: Catalog, names: Sequence[str]) -> EntryComparison:
     """Two or more entries side by side in one convention. Raises as `entry_named`."""
     return side_by_side(_entry_views(catalog, names))
 

@@ -70,7 +70,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Rejected:
+class RejectedFigure:
     """A figure of a source that was not used, and the reason."""
 
     value: Plain
@@ -99,7 +99,7 @@ class Fact:
     doubt: str = ""
     since: str = ""
     until: str = ""
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[RejectedFigure, ...] = ()
     also: tuple[Reference, ...] = ()
     reference: Reference | None = None
     """The source of a cited fact as the entry lists it."""
@@ -200,10 +200,10 @@ class _Writer:
         doubts = "; ".join([words[key] for key in ("doubt", "note") if key in words])
         return Cited(self.entry, name, reference.named, reference.url, reference.read, doubts)
 
-    def rejected_figure(self, words: Mapping[str, Any]) -> Rejected:
+    def rejected_figure(self, words: Mapping[str, Any]) -> RejectedFigure:
         source = words.get("source", "")
         title = self.sources[source].named if source in self.sources else source
-        return Rejected(words["is"], title, words["why"])
+        return RejectedFigure(words["is"], title, words["why"])
 
 
 # Quantities of catalog facts, for arithmetic, tables and documentation alike

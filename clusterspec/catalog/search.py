@@ -44,11 +44,11 @@ _PLAIN = frozenset(
 """Words for the kind of a part or for the wanted information. They are ignored if no entry has them."""
 
 
-class Found(NamedTuple):
+class CatalogMatches(NamedTuple):
     """The result of a search.
 
-    ``rows`` have all words, or the name that they make; ``parts`` have no entry. If there are neither, ``nearest``
-    have most of the words, or similar ids.
+    ``rows`` are the entries that have all words, or the name that the words form; ``parts`` are known parts without an
+    entry. Without either, ``nearest`` are the entries that have most of the words, or similar ids.
     """
 
     rows: tuple[CatalogRow, ...]
@@ -64,7 +64,7 @@ class Found(NamedTuple):
         }
 
 
-def entries_with_words(catalog: Catalog, text: str) -> Found:
+def entries_with_words(catalog: Catalog, text: str) -> CatalogMatches:
     """The entries and parts that have all words of a text; without any, the parts whose sources state all of them.
 
     >>> found = entries_with_words(Catalog.open(), "H20")
@@ -81,7 +81,7 @@ def entries_with_words(catalog: Catalog, text: str) -> Found:
     return found if found.rows or found.parts else found._replace(parts=_parts_that_state(text.lower().split()))
 
 
-def _entries_of_names(catalog: Catalog, text: str) -> Found:
+def _entries_of_names(catalog: Catalog, text: str) -> CatalogMatches:
     """The entries and parts that have all words of a text. Those whose names have the words come before those that only
     mention them.
 
@@ -106,20 +106,20 @@ def _entries_of_names(catalog: Catalog, text: str) -> Found:
         return software if software.rows or software.parts else found
     wider = _entries_with_all_words(catalog, " ".join(telling))
     length = max((_length_in_meters(word) for word in words), default=0.0)
-    rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
+    rows = tuple(each for each in wider.rows if not length or _has_reach(catalog, each, length))
     parts = () if length else wider.parts
     return wider._replace(rows=rows, parts=parts) if rows or parts else found
 
 
-def _versions_of_generation(catalog: Catalog, words: Sequence[str]) -> Found:
+def _versions_of_generation(catalog: Catalog, words: Sequence[str]) -> CatalogMatches:
     """Entries and parts named with a version of the generation in the last word, as Granite 4.0 and 4.1 for Granite 4.
     Empty if the last word is no generation, or no name continues so.
     """
     if len(words) < 2 or not _MAJOR.fullmatch(words[-1]):
-        return Found((), ())
+        return CatalogMatches((), ())
     name = re.compile(rf"{'[ -]'.join(map(re.escape, words))}\.[0-9]")
     rows = tuple(each for each in catalog_rows(catalog) if name.search(_row_names(each)))
-    return Found(rows, tuple(each for each in known_parts() if name.search(each.words)))
+    return CatalogMatches(rows, tuple(each for each in known_parts() if name.search(each.words)))
 
 
 def _row_names(row: CatalogRow) -> str:
@@ -127,16 +127,16 @@ def _row_names(row: CatalogRow) -> str:
     return f"{row.id} {row.name} {row.aliases}".lower()
 
 
-def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
+def _part_without_size(catalog: Catalog, words: Sequence[str]) -> CatalogMatches:
     """Parts without an entry that are named together with a size (122.88TB, 1250 kW). Empty if there is no size, or if
     an entry has the other words.
     """
     joined = _SIZE_UNIT.sub(r"\1\2", " ".join(words)).split()
     named = [word for word in joined if not _SIZE.fullmatch(word)]
     if len(named) == len(joined) or set(named) <= _PLAIN:
-        return Found((), ())
+        return CatalogMatches((), ())
     wider = _entries_with_all_words(catalog, " ".join(named))
-    return Found((), () if wider.rows else wider.parts)
+    return CatalogMatches((), () if wider.rows else wider.parts)
 
 
 def _parts_that_state(words: Sequence[str]) -> tuple[KnownPart, ...]:
@@ -145,14 +145,14 @@ def _parts_that_state(words: Sequence[str]) -> tuple[KnownPart, ...]:
     return tuple(each for each in known_parts() if words and all(one.search(each.stated_words) for one in patterns))
 
 
-def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:
+def _software_of_release(catalog: Catalog, words: Sequence[str]) -> CatalogMatches:
     """Software that is named together with a release that no entry lists; empty if no word is a release."""
     named = [word for word in words if not _RELEASE.fullmatch(word)]
     if not named or len(named) == len(words):
-        return Found((), ())
+        return CatalogMatches((), ())
     wider = _entries_with_all_words(catalog, " ".join(named))
     rows = tuple(each for each in wider.rows if each.kind in _SOFTWARE)
-    return Found(rows, tuple(each for each in wider.parts if each.kind in _SOFTWARE))
+    return CatalogMatches(rows, tuple(each for each in wider.parts if each.kind in _SOFTWARE))
 
 
 def _length_in_meters(word: str) -> float:
@@ -161,13 +161,13 @@ def _length_in_meters(word: str) -> float:
     return float(length[1]) * (1000 if length[2] else 1) if length else 0.0
 
 
-def _reaches(catalog: Catalog, row: CatalogRow, length: float) -> bool:
+def _has_reach(catalog: Catalog, row: CatalogRow, length: float) -> bool:
     """Whether a row is an optical module or cable that reaches at least ``length`` meters."""
     entry = catalog.get(row.kind, row.id)
     return isinstance(entry, Optics) and entry.reach is not None and entry.reach.value >= length
 
 
-def _entries_with_all_words(catalog: Catalog, text: str) -> Found:
+def _entries_with_all_words(catalog: Catalog, text: str) -> CatalogMatches:
     """The entries and parts that have all words of a text, or the name formed by the words; else the nearest ones."""
     named = {(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, text)}
     rows = catalog_rows(catalog)
@@ -191,13 +191,15 @@ def _entries_with_all_words(catalog: Catalog, text: str) -> Found:
         held = _boards_and_sliced_accelerators(catalog, text)
         found = [each for each in rows if (each.kind, each.id) in held]
     if found or parts:
-        return Found(tuple(found), parts) if named else _named_before_mentioning(found, parts, words)
+        return CatalogMatches(tuple(found), parts) if named else _named_before_mentioning(found, parts, words)
     by_id = {f"{each.kind}/{each.id}": each for each in rows}
     spelled = tuple(by_id[each] for each in nearest_entries(catalog, "-".join(words)))
-    return Found((), (), tuple(_nearest_rows(rows, words)) or spelled)
+    return CatalogMatches((), (), tuple(_nearest_rows(rows, words)) or spelled)
 
 
-def _named_before_mentioning(rows: Sequence[CatalogRow], parts: Sequence[KnownPart], words: Sequence[str]) -> Found:
+def _named_before_mentioning(
+    rows: Sequence[CatalogRow], parts: Sequence[KnownPart], words: Sequence[str]
+) -> CatalogMatches:
     """The rows and parts, with the parts that have the searched words first: Modal before Phi-4-multimodal.
 
     If a part has the only word, rows that have it inside another word alone are left out (IREN in ``biren``).
@@ -206,7 +208,9 @@ def _named_before_mentioning(rows: Sequence[CatalogRow], parts: Sequence[KnownPa
     called = [each for each in parts if all(word.search(each.words) for word in starts)]
     others = [each for each in parts if each not in called]
     inside = called and len(words) == 1 and words[0].isalpha()
-    return Found(tuple(each for each in rows if not inside or starts[0].search(each.words)), (*called, *others))
+    return CatalogMatches(
+        tuple(each for each in rows if not inside or starts[0].search(each.words)), (*called, *others)
+    )
 
 
 def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ...]:
@@ -303,7 +307,7 @@ _INDENT = "    "
 _WIDTH = 100
 
 
-def search_text(result: Found, width: int) -> str:
+def search_text(result: CatalogMatches, width: int) -> str:
     """The rows as printed by `list_text`, followed by the parts without an entry. ``width`` 0 means unlimited."""
     blocks = [list_text(result.rows, width)] if result.rows or not (result.parts or result.nearest) else []
     if result.parts:

@@ -148,7 +148,7 @@ def serving_software(facts: FactReader) -> ServingSoftware | None:
         shares_prompts_by_step=facts.text(f"{SERVING}.prompt_sharing") == "step",
         repeated_reads=frozenset(facts.texts(f"{SERVING}.repeated_reads")),
         reads_by_head=frozenset(facts.texts(f"{SERVING}.reads_by_head")),
-        prompt_graphs=_most_tokens(facts, "prompt_graphs", "chunk_tokens"),
+        prompt_graphs=_token_limit(facts, "prompt_graphs", "chunk_tokens"),
         latent_prompt_graphs=facts.count(f"{SERVING}.latent_prompt_graphs") or inf,
         outside_graphs=facts.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(facts.texts(f"{SERVING}.without_graphs")),
@@ -158,13 +158,13 @@ def serving_software(facts: FactReader) -> ServingSoftware | None:
         window_tokens=facts.number(f"{SERVING}.window_tokens") or 0.0,
         state_pool=facts.number(f"{SERVING}.state_pool") or 0.0,
         state_slots=facts.number(f"{SERVING}.state_slots") or 1.0,
-        expert_tokens=_most_tokens(facts, "expert_tokens", "step"),
+        expert_tokens=_token_limit(facts, "expert_tokens", "step"),
         sampling_bytes=facts.number(f"{SERVING}.sampling_bytes") or 0.0,
         expert_tiles=dict(_expert_tiles(text) for text in facts.texts(f"{SERVING}.expert_tiles")),
     )
 
 
-def _most_tokens(facts: FactReader, name: str, all_of: str) -> float:
+def _token_limit(facts: FactReader, name: str, all_of: str) -> float:
     """A limit of tokens: the stated number, infinite if the fact is the word ``all_of``, 0 if it is absent."""
     if facts.texts(f"{SERVING}.{name}") == (all_of,):
         return inf

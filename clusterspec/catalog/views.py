@@ -232,7 +232,7 @@ class SharedFact:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class EntryComparison:
     """Entries with all facts of any of them, in the order of the first entries."""
 
     entries: tuple[EntryView, ...]
@@ -244,11 +244,13 @@ class SideBySide:
         return {"convention": CONVENTION, "entries": names, "facts": [fact.to_json() for fact in self.facts]}
 
 
-def side_by_side(entries: Sequence[EntryView]) -> SideBySide:
+def side_by_side(entries: Sequence[EntryView]) -> EntryComparison:
     """Two or more entries, fact by fact."""
     lines = [{line.name: line for line in entry.facts if not line.name.startswith(_LEFT_OUT)} for entry in entries]
     names = dict.fromkeys(name for each in lines for name in each)
-    return SideBySide(tuple(entries), tuple(_shared_fact(name, [each.get(name) for each in lines]) for name in names))
+    return EntryComparison(
+        tuple(entries), tuple(_shared_fact(name, [each.get(name) for each in lines]) for name in names)
+    )
 
 
 def _shared_fact(name: str, lines: Sequence[FactView | None]) -> SharedFact:
@@ -258,7 +260,7 @@ def _shared_fact(name: str, lines: Sequence[FactView | None]) -> SharedFact:
     return SharedFact(name, unit, values, tuple(line.decimal_text(_DIGITS) if line else "" for line in lines))
 
 
-def side_by_side_text(comparison: SideBySide, width: int) -> str:
+def side_by_side_text(comparison: EntryComparison, width: int) -> str:
     """A text table with one column per entry, and each figure's ratio to the first entry's figure.
 
     Where the table is wider than ``width`` characters, if any is given, each figure has a line per entry.

@@ -17,13 +17,13 @@ from clusterspec.cli.terminal import Progress, ink_of, print_error, print_text
 from clusterspec.document import files
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass, replace
-from clusterspec.report import PLAIN, Ink, findings_text
+from clusterspec.report import PLAIN, TextStyle, findings_text
 from clusterspec.results import CheckReport, Input
-from clusterspec.studies import Checked, Settings
+from clusterspec.studies import CheckedFile, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.config.patterns import Ignored
+    from clusterspec.config.patterns import IgnoredPaths
     from clusterspec.report.findings_sarif import RuleText
 
 WORTHWHILE = 32
@@ -86,23 +86,23 @@ def _settings_of_search(reader: StudyReader, path: str) -> Settings:
     return reader.settings(folder.resolve())
 
 
-def _ignored_paths(args: argparse.Namespace, path: str) -> Ignored | None:
+def _ignored_paths(args: argparse.Namespace, path: str) -> IgnoredPaths | None:
     """The paths below a folder that git ignores, from the ``.gitignore`` files that ``--trust`` allows; None if none
     are used.
     """
     if args.trust == "none":
         return None
-    from clusterspec.config.patterns import Ignored
+    from clusterspec.config.patterns import IgnoredPaths
 
     if args.trust == "base":
         from clusterspec.cli.git import base_ignores
 
         folder = Path(path).resolve()
-        return Ignored(str(folder), base_ignores(folder))
-    return Ignored(path)
+        return IgnoredPaths(str(folder), base_ignores(folder))
+    return IgnoredPaths(path)
 
 
-def checked_files(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[Checked]:
+def checked_files(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[CheckedFile]:
     """The findings of all files, in the order of the names, with progress on a terminal."""
     processes = min(args.jobs or core_count(), len(names) // WORTHWHILE)
     several = processes > 1 and STDIN not in names and not args.debug
@@ -120,12 +120,12 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def sequential_checks(reader: StudyReader, names: Sequence[str]) -> Iterator[Checked]:
+def sequential_checks(reader: StudyReader, names: Sequence[str]) -> Iterator[CheckedFile]:
     """The findings of the files, one after the other."""
     return (checked_file(reader, name) for name in names)
 
 
-def parallel_checks(args: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
+def parallel_checks(args: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[CheckedFile]:
     """The findings of the files, computed by several processes in chunks."""
     from concurrent.futures import ProcessPoolExecutor
 
@@ -169,31 +169,31 @@ def start_worker(args: argparse.Namespace) -> None:
     WORKER_READER[:] = [StudyReader(args)]
 
 
-def checked_chunk(names: Sequence[str]) -> list[Checked]:
+def checked_chunk(names: Sequence[str]) -> list[CheckedFile]:
     """The findings of the given files, in picklable form."""
     found = list(sequential_checks(WORKER_READER[0], names))
     return [replace(one, fault=InternalError(fault_line(one.fault))) if one.fault else one for one in found]
 
 
-def checked_file(reader: StudyReader, name: str) -> Checked:
+def checked_file(reader: StudyReader, name: str) -> CheckedFile:
     """The findings of a file. An internal error is stored, so that other files are still checked."""
     try:
         return reader.checked_file(name)
     except Exception as fault:
         if reader.asked.debug or is_callers_fault(fault):
             raise
-        return Checked(Input(shown_name(reader.asked, name)), (), {}, fault)
+        return CheckedFile(Input(shown_name(reader.asked, name)), (), {}, fault)
 
 
 def rechecked_files(
-    reader: StudyReader, names: Sequence[str], checked: Sequence[Checked], changed: set[str]
-) -> list[Checked]:
+    reader: StudyReader, names: Sequence[str], checked: Sequence[CheckedFile], changed: set[str]
+) -> list[CheckedFile]:
     """The findings after some files have changed."""
     stale = [not changed.isdisjoint(one.sources) for one in checked]
     return [checked_file(reader, name) if old else one for name, one, old in zip(names, checked, stale, strict=True)]
 
 
-def fault_of(checked: Sequence[Checked]) -> InternalError | None:
+def fault_of(checked: Sequence[CheckedFile]) -> InternalError | None:
     """The first internal error, with its file; None if there is none."""
     return next((InternalError(f"{one.input.name}: {fault_line(one.fault)}") for one in checked if one.fault), None)
 
@@ -231,7 +231,7 @@ def rule_description(rule: str) -> RuleText:
     return findings_sarif.RuleText(page.summary, finds, page.text, page.rule.severity)
 
 
-def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
+def rendered_report(report: CheckReport, form: str, paint: TextStyle, options: Options) -> str:
     """The text of a report in a format."""
     if options.statistics and form in ("text", "concise"):
         return findings_text.rule_statistics(report)
@@ -250,7 +250,7 @@ def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options
     return writers[form]()
 
 
-PLAIN_FORMATS: dict[str, Callable[[CheckReport, Ink, Options], str]] = {
+PLAIN_FORMATS: dict[str, Callable[[CheckReport, TextStyle, Options], str]] = {
     "text": lambda report, paint, options: findings_text.findings_as_text(report, paint, quiet=options.quiet),
     "concise": lambda report, paint, _: findings_text.findings_as_lines(report, paint),
     "github": lambda report, _, __: findings_text.findings_as_github(report),

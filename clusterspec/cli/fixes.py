@@ -20,7 +20,7 @@ from clusterspec.report import escaped_line, findings_machines, location_text, p
 from clusterspec.report.findings_machines import Baseline
 from clusterspec.results import CheckReport
 from clusterspec.source import Path, Position, Source
-from clusterspec.studies import Checked, Study
+from clusterspec.studies import CheckedFile, Study
 from clusterspec.units import plural
 
 # ``check --fix``, ``--unsafe-fixes`` and ``--diff``: fixes of findings that preserve the YAML formatting.
@@ -68,7 +68,9 @@ class FixedFiles:
     refused: tuple[str, ...]
 
 
-def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, texts: Mapping[str, str]) -> FixedFiles:
+def fixed_files(
+    reader: StudyReader, checked: Sequence[CheckedFile], unsafe: bool, texts: Mapping[str, str]
+) -> FixedFiles:
     """The changes of the fixes, for files that have not changed since the check.
 
     Only the checked files themselves change, never their bases. ``unsafe`` adds suggestions to the safe fixes.
@@ -92,7 +94,7 @@ def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, t
     return FixedFiles(changes, tuple(refused))
 
 
-def applicable_findings(file: Checked, unsafe: bool) -> list[Finding]:
+def applicable_findings(file: CheckedFile, unsafe: bool) -> list[Finding]:
     """The findings whose fixes apply and edit only the checked file: safe fixes, and suggestions if requested."""
     return [
         finding

@@ -21,7 +21,7 @@ from clusterspec.records import replace
 from clusterspec.report import location_text
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
-from clusterspec.studies import Checked, Settings, Study, as_written, study
+from clusterspec.studies import CheckedFile, Settings, Study, as_written, study
 from clusterspec.units import plural
 
 TYPE_CHECKING = False
@@ -116,7 +116,7 @@ class StudyReader:
         """Replace the text of standard input."""
         self._stdin = text.encode("utf-8", "surrogateescape")
 
-    def checked_file(self, name: str) -> Checked:
+    def checked_file(self, name: str) -> CheckedFile:
         """The findings of a file: a spec, or running text by its suffix."""
         if why := getattr(self.asked, "unreadable", {}).get(name):
             return unread_file(name, why)
@@ -157,13 +157,13 @@ def document_without_comments(document: Document) -> Document:
     return replace(document, comments=())
 
 
-def unread_file(name: str, why: str) -> Checked:
+def unread_file(name: str, why: str) -> CheckedFile:
     """The finding about a file of a folder that may be a spec but cannot be read."""
     top = Position(1, 1)
     message, advice = f"the file cannot be read: {why.lower()}", "make it readable, or exclude it in the configuration"
     problem = Problem("unreadable-yaml", (), message, advice, span=Span(name, top, top))
     source = Source(name, "")
-    return Checked(Input(name), (documents.to_finding(problem, None, source),), {name: source})
+    return CheckedFile(Input(name), (documents.to_finding(problem, None, source),), {name: source})
 
 
 def folder_of(name: str) -> Path:

@@ -10,7 +10,7 @@ import sys
 from time import monotonic
 
 from clusterspec.cli import UsageFault
-from clusterspec.report import WIDTH, Ink, escaped_line, plain_line, wrapped_lines
+from clusterspec.report import WIDTH, TextStyle, escaped_line, plain_line, wrapped_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def print_json(document: object) -> None:
 
 
 def print_result(
-    args: argparse.Namespace, result: R, text: Callable[[R, Ink], str], csv: Callable[[R], str] | None = None
+    args: argparse.Namespace, result: R, text: Callable[[R, TextStyle], str], csv: Callable[[R], str] | None = None
 ) -> None:
     """Write a result in the format of the call: its JSON, the text of its CSV writer, or its text."""
     if args.format == "json":
@@ -123,15 +123,15 @@ codecs.register_error("clusterspec-escaped", escaped_characters)
 codecs.register_error("clusterspec-alike", lookalike_character)
 
 
-def ink_of(args: argparse.Namespace) -> Ink:
+def ink_of(args: argparse.Namespace) -> TextStyle:
     """Color and width by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and the terminal."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = terminal_columns()
     if args.color != "auto":
-        return Ink(args.color == "always", width)
+        return TextStyle(args.color == "always", width)
     if os.environ.get("NO_COLOR"):
-        return Ink(False, width)
-    return Ink(bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb"), width)
+        return TextStyle(False, width)
+    return TextStyle(bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb"), width)
 
 
 def terminal_columns() -> int:

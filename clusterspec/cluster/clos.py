@@ -211,7 +211,7 @@ class ModuleCount:
         return self.node + self.leaf + self.spine + self.core
 
     @property
-    def least_modules(self) -> int:
+    def minimum_modules(self) -> int:
         """The lower bound of the module count: every cage with unknown ports takes two links, and no cage of a switch
         is half empty.
         """

@@ -232,7 +232,7 @@ def _count_with_stated_spines(count: SwitchCount, written: ScaleOutSpec, planes:
 
 
 def _cables_of_pairs(
-    scale_out: ScaleOut, count: SwitchCount, carries: Mapping[str, _Carried]
+    scale_out: ScaleOut, count: SwitchCount, carries: Mapping[str, _LinksOfCable]
 ) -> dict[str, tuple[int, bool]]:
     """Cables between the switches of one plane, by level.
 
@@ -253,7 +253,7 @@ def _cables_of_pairs(
     return {level: cables_between(*row, carries[level].links) for level, row in rows.items() if carries[level].of_ports}
 
 
-class _Carried(NamedTuple):
+class _LinksOfCable(NamedTuple):
     """The number of links in one cable, and the reason. ``of_ports`` is true if the number follows from the switch
     ports and the spec does not state it.
     """
@@ -263,7 +263,7 @@ class _Carried(NamedTuple):
     of_ports: bool
 
 
-def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, counts: LinkCounts) -> dict[str, _Carried]:
+def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, counts: LinkCounts) -> dict[str, _LinksOfCable]:
     """The links per cable by level, with the reason.
 
     A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
@@ -283,13 +283,13 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, counts: LinkCounts) -
         else f"a cable has the rate of a NIC, {between} links"
     )
     usual = {
-        "node_leaf": _Carried(at_node, why, of_ports=False),
-        "leaf_spine": _Carried(between, reason, of_ports=True),
-        "spine_core": _Carried(between, reason, of_ports=True),
+        "node_leaf": _LinksOfCable(at_node, why, of_ports=False),
+        "leaf_spine": _LinksOfCable(between, reason, of_ports=True),
+        "spine_core": _LinksOfCable(between, reason, of_ports=True),
     }
     written = {level: getattr(counts, level) for level in LEVELS}
     return {
-        level: _Carried(written[level], f"{written[level]} links a cable, as stated", of_ports=False)
+        level: _LinksOfCable(written[level], f"{written[level]} links a cable, as stated", of_ports=False)
         if written[level]
         else usual[level]
         for level in LEVELS
@@ -326,7 +326,7 @@ def _rounding_text(pairs: tuple[int, bool] | None) -> str:
 
 
 def _derivation_texts(
-    cluster: Cluster, count: SwitchCount, carries: Mapping[str, _Carried], pairs: Mapping[str, tuple[int, bool]]
+    cluster: Cluster, count: SwitchCount, carries: Mapping[str, _LinksOfCable], pairs: Mapping[str, tuple[int, bool]]
 ) -> dict[str, str]:
     scale_out = cluster.scale_out
     assert scale_out is not None

@@ -216,7 +216,7 @@ def _group_placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> P
         nodes=in_nodes.blocks,
         ranks_per_node=in_nodes.fullest,
         least_in_node=in_nodes.smallest_block,
-        accelerators=_most_packages_in_domain(worst, group, blocks, in_domains.fullest),
+        accelerators=_maximum_packages_in_domain(worst, group, blocks, in_domains.fullest),
         stride=group[0][1] if group else 1,
         groups_per_node=groups_sharing_a_node(group, others, blocks.node),
         crossings=tuple(
@@ -277,7 +277,7 @@ def _block_count(base: int, group: Runs, block: int) -> int:
     return block_spread(base, group, block).blocks
 
 
-def _most_packages_in_domain(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
+def _maximum_packages_in_domain(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
     """The maximum number of packages of one group in one domain; ``ranks`` counts the group's members in the fullest
     domain.
     """

@@ -22,7 +22,7 @@ from clusterspec.cluster.degrees import (
     resolve_overlap,
     resolve_stages,
 )
-from clusterspec.cluster.legality import sequence_divides
+from clusterspec.cluster.legality import is_divisible_sequence
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.records import dataclass, replace
@@ -315,7 +315,7 @@ def _is_sequence_parallel(
     if degrees.tp == 1:
         return bool(section.sequence_parallel)
     length = workload.sequence_length if workload is not None and workload.kind == "train" else 0
-    divides = sequence_divides(length, degrees.tp, degrees.cp, capabilities, ring=ring)
+    divides = is_divisible_sequence(length, degrees.tp, degrees.cp, capabilities, ring=ring)
     why = "usual with tp" if divides else f"{length:,} tokens do not divide as tp and cp require"
     return log.written_or_assumed(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", divides, why)
 

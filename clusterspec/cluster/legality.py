@@ -51,7 +51,7 @@ def violated_conditions(
     return frozenset(name for name, broken in CONDITIONS.items() if name not in ignored and broken(numbers, demands))
 
 
-def _world_size_differs(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_other_world_size(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.ranks % numbers.replica != 0
 
 
@@ -73,7 +73,7 @@ def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
     return tuple(found)
 
 
-def _kv_heads_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_indivisible_kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.model is not None and refuses_kv_heads(demands.model, numbers.tp, demands.capabilities)
 
 
@@ -91,7 +91,7 @@ def refuses_kv_heads(model: Model, tp: int, capabilities: Capabilities) -> bool:
     return repeats or capabilities.has("requires.kv_heads_divide")
 
 
-def _ffn_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_indivisible_ffn(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None:
         return False
     expert = demands.model.expert_ffn_hidden if demands.model.experts else 0
@@ -110,11 +110,11 @@ def _layers_indivisible_by_virtual_stages(numbers: LayoutNumbers, demands: Deman
     return demands.capabilities.has("requires.even_virtual_stages") and of_rank % numbers.virtual_stages != 0
 
 
-def _batch_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_indivisible_batch(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.batch is not None and demands.batch % (numbers.dp(demands) * numbers.micro_batch) != 0
 
 
-def _micro_batches_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_indivisible_micro_batches(numbers: LayoutNumbers, demands: Demands) -> bool:
     micro_batches = numbers.micro_batches(demands)
     held = demands.capabilities
     grouped = held.has("requires.micro_batch_groups") or (
@@ -129,7 +129,7 @@ def _experts_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     return (demands.model.experts + numbers.redundant_experts) % numbers.ep != 0
 
 
-def _expert_groups_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_indivisible_expert_groups(numbers: LayoutNumbers, demands: Demands) -> bool:
     """Whether expert groups cannot be formed: within dp or dp × cp × tp, by framework; in serving within an engine."""
     if demands.serves:  # what is left of an engine shards the experts
         return numbers.replica // numbers.pp % numbers.ep != 0
@@ -144,23 +144,23 @@ def sequence_chunks(cp: int, ring: bool) -> int:
     return (2 if ring else 1) * cp
 
 
-def _sequence_indivisible_by_chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_sequence_indivisible_by_chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
     chunks = sequence_chunks(numbers.cp, numbers.ring)
     return demands.sequence is not None and numbers.cp > 1 and demands.sequence % chunks != 0
 
 
-def _sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _has_sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.sequence is None or not numbers.sequence_parallel or numbers.tp == 1:
         return False
     held = demands.capabilities
-    return not sequence_divides(demands.sequence, numbers.tp, numbers.cp, held, ring=numbers.ring)
+    return not is_divisible_sequence(demands.sequence, numbers.tp, numbers.cp, held, ring=numbers.ring)
 
 
-def sequence_divides(length: int, tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> bool:
+def is_divisible_sequence(length: int, tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> bool:
     """Whether sequence parallelism over tp can divide a sequence; also True if cp cannot (another rule reports that).
 
     >>> from clusterspec.catalog.frameworks import NOTHING_KNOWN
-    >>> [sequence_divides(length, 4, 2, NOTHING_KNOWN, ring=True) for length in (4096, 4100, 4098)]
+    >>> [is_divisible_sequence(length, 4, 2, NOTHING_KNOWN, ring=True) for length in (4096, 4100, 4098)]
     [True, False, True]
     """
     if capabilities.refuses("requires.sequence_divides") or (cp > 1 and length % sequence_chunks(cp, ring)):
@@ -188,7 +188,7 @@ def refuses_combination(numbers: LayoutNumbers, demands: Demands) -> bool:
     return any(each.applies(used) for each in demands.refused)
 
 
-def _fp8_blocks_cut(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _cuts_fp8_blocks(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None or not demands.fp8_weights:
         return False
     held = demands.capabilities.has("requires.whole_fp8_weight_blocks")
@@ -210,7 +210,7 @@ def cut_blocks(model: Model, tp: int, expert_tp: int) -> tuple[tuple[str, int, i
     return tuple(each for each in found if each[1] // each[2] % model.fp8_block)
 
 
-def _indivisible_for_framework(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _is_indivisible_for_framework(numbers: LayoutNumbers, demands: Demands) -> bool:
     return any(True for _ in broken_multiples(numbers, demands))
 
 
@@ -248,21 +248,21 @@ def _number_of_design(name: str, numbers: LayoutNumbers, demands: Demands) -> in
 
 
 CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
-    "world-size-mismatch": _world_size_differs,
+    "world-size-mismatch": _has_other_world_size,
     "heads-indivisible-by-tp": _heads_indivisible,
-    "kv-heads-indivisible-by-tp": _kv_heads_indivisible,
-    "ffn-indivisible-by-tp": _ffn_indivisible,
+    "kv-heads-indivisible-by-tp": _has_indivisible_kv_heads,
+    "ffn-indivisible-by-tp": _has_indivisible_ffn,
     "layers-indivisible-by-pp": _layers_indivisible_by_stages,
     "layers-indivisible-by-stages": _layers_indivisible_by_virtual_stages,
-    "global-batch-indivisible": _batch_indivisible,
-    "microbatches-indivisible-by-pp": _micro_batches_indivisible,
+    "global-batch-indivisible": _has_indivisible_batch,
+    "microbatches-indivisible-by-pp": _has_indivisible_micro_batches,
     "experts-indivisible-by-ep": _experts_indivisible,
-    "ep-not-dividing-ranks": _expert_groups_indivisible,
-    "sequence-indivisible-by-cp": _sequence_indivisible_by_chunks,
-    "sequence-indivisible-by-tp": _sequence_indivisible_by_shards,
+    "ep-not-dividing-ranks": _has_indivisible_expert_groups,
+    "sequence-indivisible-by-cp": _has_sequence_indivisible_by_chunks,
+    "sequence-indivisible-by-tp": _has_sequence_indivisible_by_shards,
     "framework-lacks-feature": refuses_combination,
-    "fp8-blocks-cut-by-tp": _fp8_blocks_cut,
-    "indivisible-for-framework": _indivisible_for_framework,
+    "fp8-blocks-cut-by-tp": _cuts_fp8_blocks,
+    "indivisible-for-framework": _is_indivisible_for_framework,
 }
 """Functions that return True where the rule of that name is violated."""
 OF_MICRO_BATCHES = frozenset({"global-batch-indivisible", "microbatches-indivisible-by-pp"})
@@ -325,7 +325,7 @@ def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[st
     yield from ((each, used) for each in refused if each.combination.applies(used))
 
 
-def _shard_group_refused(design: Design, layout: Layout) -> bool:
+def _has_refused_shard_group(design: Design, layout: Layout) -> bool:
     group = design.spec.layout.shard_group if design.spec.layout is not None else None
     return group is not None and cuts_shard_group(layout, group)
 
@@ -346,15 +346,15 @@ def _ranks_differ_from_nodes(design: Design, layout: Layout) -> bool:
     return wanted > there if design.workload.serving is not None else wanted != there
 
 
-def _pipeline_refused(_: Design, layout: Layout) -> bool:
+def _has_refused_pipeline(_: Design, layout: Layout) -> bool:
     return layout.pp > 1 and forbids_pipeline(layout.capabilities, layout.sharding)
 
 
-def _expert_parallel_refused(_: Design, layout: Layout) -> bool:
+def _has_refused_expert_parallelism(_: Design, layout: Layout) -> bool:
     return layout.ep > 1 and forbids_expert_parallel(layout.capabilities, layout.sharding)
 
 
-def _pipeline_of_tied_model_refused(design: Design, layout: Layout) -> bool:
+def _has_refused_pipeline_of_tied_model(design: Design, layout: Layout) -> bool:
     model = design.workload.model if design.workload else None
     return model is not None and refuses_tied_pipeline(model, layout)
 
@@ -376,7 +376,7 @@ def _experts_wider_than_engine(design: Design, layout: Layout) -> bool:
     return layout.ep * layout.expert_tp > layout.tp * layout.attention_dp
 
 
-def _rl_does_not_divide(design: Design, _: Layout) -> bool:
+def _has_indivisible_rl(design: Design, _: Layout) -> bool:
     """Whether the roles of reinforcement learning have more nodes than the cluster, or its samples are not a multiple
     of its minibatches.
     """
@@ -388,12 +388,12 @@ def _rl_does_not_divide(design: Design, _: Layout) -> bool:
 
 _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "world-size-mismatch": _ranks_differ_from_nodes,
-    "shard-group-not-dividing-dp": _shard_group_refused,
-    "sharding-forbids-pipeline": _pipeline_refused,
-    "sharding-forbids-expert-parallel": _expert_parallel_refused,
-    "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
+    "shard-group-not-dividing-dp": _has_refused_shard_group,
+    "sharding-forbids-pipeline": _has_refused_pipeline,
+    "sharding-forbids-expert-parallel": _has_refused_expert_parallelism,
+    "tied-embeddings-with-pipeline": _has_refused_pipeline_of_tied_model,
     "ep-without-experts": _lacks_experts,
     "experts-wider-than-replica": _experts_wider_than_engine,
-    "keys-disagree": _rl_does_not_divide,
+    "keys-disagree": _has_indivisible_rl,
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

@@ -86,7 +86,7 @@ class _Demand:
         return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
 
     @property
-    def least_uplinks(self) -> int:
+    def minimum_uplinks(self) -> int:
         """The minimum number of uplinks over all leaves: the node ports divided by the oversubscription. Extra
         endpoints add none.
         """
@@ -98,20 +98,20 @@ class _Demand:
         leaves.
         """
         apart = self._separate_leaves(down)
-        return min(apart, max(self.least_leaves(down), self.ordered.leaves or apart))
+        return min(apart, max(self.minimum_leaves(down), self.ordered.leaves or apart))
 
     def uplinks(self, leaves: int, leaf: Ports) -> int:
         """Number of links between leaves and spines: all up ports of the leaves, or the ordered number if it is smaller
         and suffices for the present endpoints. Ordered spines give every leaf the same number of uplinks if that
         suffices.
         """
-        full, least = leaves * leaf.up, self.least_uplinks
+        full, least = leaves * leaf.up, self.minimum_uplinks
         spines = self.ordered.spines or 0
         even, most = spines * (self.ports // leaves) * leaves, spines * self.ports // leaves * leaves
         ordered = self.ordered.leaf_spine or (even if even >= least else most)
         return ordered if least <= ordered < full else full
 
-    def least_leaves(self, down: int) -> int:
+    def minimum_leaves(self, down: int) -> int:
         """The minimum number of leaves. Several rails with few NICs may share a leaf, but a rail is never split, and
         extra endpoints take any free port.
         """
@@ -176,7 +176,7 @@ def _demand_count(demand: _Demand) -> SwitchCount:
     ports = demand.ports
     leaf = Ports.from_ratio(ports, demand.leaf_ratio)
     tree = _clos_tree(demand, leaf, tiers)
-    up = demand.least_uplinks
+    up = demand.minimum_uplinks
     spine = Ports.from_ratio(ports, demand.spine_ratio)
     two = tree.tiers == 2
     return SwitchCount(

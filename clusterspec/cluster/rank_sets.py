@@ -222,7 +222,7 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
             _count_of_groups_leaving_node(start, min(node, total - first), count * stride, stride)
             for first, start in starts
         )
-    return _most_enumerated_groups(group, others, node)
+    return _maximum_enumerated_groups(group, others, node)
 
 
 def _candidate_nodes(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
@@ -261,7 +261,7 @@ def _split_group_count(inside: int, turn: int, stride: int) -> int:
     return min(inside, stride) + min(turn - inside, stride) - stride
 
 
-def _most_enumerated_groups(group: Runs, others: Runs, node: int) -> int:
+def _maximum_enumerated_groups(group: Runs, others: Runs, node: int) -> int:
     """The maximum number of groups that leave a node, found by enumerating the first `MOST_RANKS` ranks."""
     ranks = min(member_count(group) * member_count(others), MOST_RANKS)
     end = -(-ranks // node) * node

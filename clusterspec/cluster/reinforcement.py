@@ -77,7 +77,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         placement=placement,
         trainer_nodes=trainer,
         rollout_nodes=rollout,
-        roles=tuple(_roles(rl, algorithm)),
+        roles=tuple(_used_roles(rl, algorithm)),
         sync=_weight_sync(rl.weight_sync or WeightSyncSpec(), placement, section, log),
         rollout_pool=pool,
         recorded=rl.log_probabilities == "rollout",
@@ -175,7 +175,7 @@ def _missing_nodes_problem(rl: RlSpec, layout: LayoutSpec, nodes: int, lacking: 
     return Problem("keys-disagree", path, f"{have} of the {plural(nodes, 'node')}{rest}", remedy)
 
 
-def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
+def _used_roles(rl: RlSpec, algorithm: str) -> list[Role]:
     """The models that the algorithm needs, and further ones that the spec names."""
     found = []
     for name in ("reference", "critic", "reward"):

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clusterspec.catalog.entries import ETHERNET, Accelerator, Interconnect, Nic, Optics, Platform, Switch, carries
+from clusterspec.catalog.entries import (
+    ETHERNET,
+    Accelerator,
+    Interconnect,
+    Nic,
+    Optics,
+    Platform,
+    Switch,
+    carries_family,
+)
 from clusterspec.cluster.model import Level, ScaleOut
 from clusterspec.cluster.resolution import Parts, ResolutionLog
 from clusterspec.quantity import Bandwidth
@@ -125,7 +134,7 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
     stated = {} if platform is not None and platform.cloud else _stated_families(sources)
     entry = sources.parts.lookup.named_entry("interconnect", usual[0]) if usual else None
     family = entry.family if isinstance(entry, Interconnect) else ""
-    if not all(carries(families, family) for families in stated.values()):
+    if not all(carries_family(families, family) for families in stated.values()):
         fitting = next((name for name in (*usual, *USUAL_SWITCH) if _suits_stated_parts(sources, name, stated)), None)
         if fitting is not None:
             return sources.log.assume(key, fitting, f"what {' and '.join(stated)} can carry")
@@ -156,7 +165,7 @@ def _suits_stated_parts(sources: _FabricSources, name: str, stated_families: Map
     technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)
     return (
         isinstance(technology, Interconnect)
-        and all(carries(families, technology.family) for families in stated_families.values())
+        and all(carries_family(families, technology.family) for families in stated_families.values())
         and (rate is None or technology.bandwidth is None or abs(rate.value / technology.bandwidth.value - 1) < 0.01)
     )
 

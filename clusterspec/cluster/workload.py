@@ -249,16 +249,21 @@ def _resolved_precisions(
     )
 
 
+ROUNDED_BY_VENDOR = {"AMD": "mxfp4"}
+"""The precision to which checkpoints that a vendor quantized for its accelerators round activations as well
+(https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
+"""
+
+
 def _multiplication_precision(stored: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
     """The precision to which engines round activations if weights are stored in ``stored``; None if activations stay in
     16 bits.
 
-    AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
-    Models published in mxfp4 use it for experts only, with activations in 16 bits.
+    Models published in the precision of `ROUNDED_BY_VENDOR` use it for experts only, with activations in 16 bits.
     """
-    of_amd = accelerator is not None and accelerator.vendor == "AMD"
+    of_vendor = ROUNDED_BY_VENDOR.get(accelerator.vendor) if accelerator is not None else None
     published = model.checkpoint_expert_precision if model is not None else stored
-    rounded = stored in ROUNDED or (stored == "mxfp4" and of_amd and published != stored)
+    rounded = stored in ROUNDED or (stored == of_vendor and published != stored)
     return PRECISIONS[stored].rates[0] if stored and rounded else None
 
 

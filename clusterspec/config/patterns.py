@@ -195,7 +195,7 @@ def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = Fa
     return bool(exclusion_decision(compiled_patterns(given), relative, folder))
 
 
-class Ignored:
+class IgnoredPaths:
     """The paths ignored by the ``.gitignore`` files of a repository."""
 
     def __init__(self, start: str, data: Data | None = None) -> None:

@@ -77,7 +77,7 @@ class MachineRates(NamedTuple):
         found = {part.name: rate for part, rate in known}
         if whole is None:
             return found
-        counted = [(part.name, rate) for part, rate in known if part.interrupts]
+        counted = [(part.name, rate) for part, rate in known if part.interrupts_job]
         own = sum_of(rate.yearly for _, rate in counted if isinstance(rate.origin, Written))
         rest = sum_of(rate.yearly for _, rate in counted) - own
         share = max(0.0, whole - own) / rest if rest else 0.0
@@ -136,7 +136,7 @@ class MachineFailures(NamedTuple):
     @property
     def interrupting(self) -> tuple[tuple[PartClass, PartRate], ...]:
         """The classes whose failures interrupt a job, with their rates."""
-        known = ((part, self.yearly.get(part.name)) for part in self.classes if part.interrupts)
+        known = ((part, self.yearly.get(part.name)) for part in self.classes if part.interrupts_job)
         return tuple((part, rate) for part, rate in known if rate is not None)
 
     @property

@@ -7,7 +7,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, Mixer
 from clusterspec.cost.mixers import sequence_cache
-from clusterspec.cost.parameters import Stored, model_weights
+from clusterspec.cost.parameters import StoredWeights, model_weights
 from clusterspec.quantity import precision_width
 from clusterspec.records import replace
 
@@ -16,7 +16,7 @@ PUBLISHED_WIDTH = 2.0
 """Bytes per weight of published draft heads and layers, which are trained after the model itself."""
 
 
-def drafter_weights(work: Workload, layout: Layout) -> tuple[Stored, ...]:
+def drafter_weights(work: Workload, layout: Layout) -> tuple[StoredWeights, ...]:
     """The weights that draft tokens on a rank of the last stage; empty if nothing drafts or the size is unknown.
 
     A module of multi-token prediction has a layer of the model and a projection of two hidden states, in the precisions
@@ -31,20 +31,22 @@ def drafter_weights(work: Workload, layout: Layout) -> tuple[Stored, ...]:
     if method == "medusa":
         drafts = work.serving.draft_tokens if work.serving is not None else 0
         heads = drafts * (model.hidden * model.hidden + model.hidden * model.vocab)
-        return (Stored(DRAFT_WEIGHTS, heads / layout.tp, PUBLISHED_WIDTH),)
+        return (StoredWeights(DRAFT_WEIGHTS, heads / layout.tp, PUBLISHED_WIDTH),)
     if method == "eagle":
         layer = model_weights(replace(model, prediction=TokenPrediction(1, "dense"))).prediction
-        return (Stored(DRAFT_WEIGHTS, (layer + _network_without_dense(model)) / layout.tp, PUBLISHED_WIDTH),)
+        return (StoredWeights(DRAFT_WEIGHTS, (layer + _network_without_dense(model)) / layout.tp, PUBLISHED_WIDTH),)
     if method != "mtp":
         return ()
     part = _modules(model)
     whole = model_weights(replace(model, prediction=part))
     experts = part.layers * model.experts * whole.expert if part.ffn == "experts" else 0.0
-    dense = Stored(DRAFT_WEIGHTS, (whole.prediction - experts) / layout.tp, precision_width(work.parameter_precision))
+    dense = StoredWeights(
+        DRAFT_WEIGHTS, (whole.prediction - experts) / layout.tp, precision_width(work.parameter_precision)
+    )
     if not experts:
         return (dense,)
     width = precision_width(work.expert_parameter_precision)
-    return dense, Stored(DRAFT_EXPERTS, experts / (layout.ep * layout.expert_tp), width)
+    return dense, StoredWeights(DRAFT_EXPERTS, experts / (layout.ep * layout.expert_tp), width)
 
 
 def drafter_cache_bytes(work: Workload, tokens: float, ranks: int) -> float:

@@ -197,14 +197,14 @@ def _power_of_rack(cluster: Cluster, section: ClusterSpec, per_rack: int, node: 
     stated = power is not None and power.nodes_per_rack is not None
     origin = Written("cluster.power.nodes_per_rack") if stated else Computed("nodes of the platform's rack")
     figures = (
-        ("nodes_per_rack", _least_count(per_rack, origin, cluster.all_nodes, "nodes + spare_nodes")),
+        ("nodes_per_rack", _filled_count(per_rack, origin, cluster.all_nodes, "nodes + spare_nodes")),
         ("node", node),
         ("overhead", overhead_of_rack(cluster, power)),
     )
     return computed_term("rack", rack_draw, "W", figures)
 
 
-def _least_count(held: int, origin: Origin, installed: int, of_installed: str) -> Figure:
+def _filled_count(held: int, origin: Origin, installed: int, of_installed: str) -> Figure:
     """The number of nodes in a rack, or of racks in a row: its capacity, or the installed number if that is smaller."""
     return Figure(float(held), "1", origin) if held <= installed else Figure(installed, "1", Computed(of_installed))
 
@@ -222,7 +222,7 @@ def _power_of_row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
     held = section.floor.racks_per_row if section.floor else None
     if held is None:
         return None
-    count = _least_count(held, Written("cluster.floor.racks_per_row"), racks, "racks")
+    count = _filled_count(held, Written("cluster.floor.racks_per_row"), racks, "racks")
 
     def row_of(watts: float) -> Term:
         each = replace(rack, value=watts)

@@ -324,7 +324,7 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     return _plan_with_times(plan_with_memory(design), tables)
 
 
-def reestimate(design: Design, plan: Plan) -> Plan:
+def plan_with_memory_of(design: Design, plan: Plan) -> Plan:
     """The plan of a design that has the same memory use as another plan, since the same ranks do the same work."""
     return _plan_with_times(_with_parameters(Plan(design, stored=plan.stored)), plan.tables)
 

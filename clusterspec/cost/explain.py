@@ -17,7 +17,16 @@ from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.layer_tables import FULL_RATE, PHASES, PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import HostUpdate, data_parallel_exposures, hidden_copies, paced_stages
-from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
+from clusterspec.cost.term import (
+    Argument,
+    ExpandedArgument,
+    Inputs,
+    Repeats,
+    Term,
+    computed_figure,
+    identifier,
+    leaf_term,
+)
 from clusterspec.cost.traffic import COPY_RATE, FORWARD_RATE, Transfer, call_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -55,7 +64,7 @@ class _StepExplanation:
         self.record, self.inputs, self.choices = record, record.inputs, record.choices
         self.counted = computed_figure(self.inputs.micro_batches, "global_batch / (dp * micro_batch)")
         self.interference = self._software_figure("interference")
-        self._rates: dict[str, Expanded] = {}
+        self._rates: dict[str, ExpandedArgument] = {}
         self.bandwidth = self._rate_product(MEMORY)
 
     def _software_figure(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
@@ -69,20 +78,22 @@ class _StepExplanation:
             return computed_figure(0.0, "a compiler or one's own kernels leave few launches", unit)
         return stack.achievable.get(name) or computed_figure(otherwise, f"{stack.id} has no such figure", unit)
 
-    def _rate_product(self, name: str) -> Expanded:
+    def _rate_product(self, name: str) -> ExpandedArgument:
         """A rate of one rank as the product of its figures."""
         if name not in self._rates:
             self._rates[name] = self._expanded_rate(name)
         return self._rates[name]
 
-    def _expanded_rate(self, name: str) -> Expanded:
+    def _expanded_rate(self, name: str) -> ExpandedArgument:
         rates = self.record.rates
         value = rates.speed.bandwidth if name == MEMORY else rates.speed.rates[name]
         expression, inputs = " * ".join(key for key, _ in rates.factors[name]), rates.factors[name]
         if rates.ranks > 1:
             ranks = computed_figure(rates.ranks, "ranks of one accelerator")
-            return Expanded(value, f"{expression} / ranks_per_accelerator", (*inputs, ("ranks_per_accelerator", ranks)))
-        return Expanded(value, expression, inputs)
+            return ExpandedArgument(
+                value, f"{expression} / ranks_per_accelerator", (*inputs, ("ranks_per_accelerator", ranks))
+            )
+        return ExpandedArgument(value, expression, inputs)
 
     def _part_repeats(self, part: PartTime, count: int) -> Repeats:
         """The number of passes of a micro-batch through a part of the slowest stage in one step."""
@@ -133,7 +144,7 @@ class _StepExplanation:
         why = "kernels that pass states, in all units" if kernel.role is Role.SCAN else "one number to a thread"
         return computed_figure(reached, f"most of its kind: {why}", "B/s")
 
-    def _filled_rate(self, kernel: Kernel) -> Expanded:
+    def _filled_rate(self, kernel: Kernel) -> ExpandedArgument:
         """The rate of a kernel: the base rate of its kind, reduced to the share that its shape allows."""
         best, fill = self._rate_product(kernel.rate), self.record.rates.speed.achieved_share(kernel)
         why = (
@@ -142,7 +153,7 @@ class _StepExplanation:
             else "tile and wave quantization, depth"
         )
         inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))
-        return Expanded(best.value * fill, f"{best.expression} * fill", inputs)
+        return ExpandedArgument(best.value * fill, f"{best.expression} * fill", inputs)
 
     def _launch_term(self, phase: str, part: PartTime, time: PhaseTime, repeats: Repeats) -> Term:
         arguments: dict[str, Argument] = {
@@ -153,7 +164,7 @@ class _StepExplanation:
         }
         return leaf_term(f"{phase}_{part.name}_launching", compute.launch_overhead, arguments, repeats)
 
-    def _host_time(self, time: PhaseTime) -> Expanded:
+    def _host_time(self, time: PhaseTime) -> ExpandedArgument:
         """The seconds of the host for the launches of a pass."""
         software = self.record.software
         inputs: Inputs = (
@@ -167,7 +178,7 @@ class _StepExplanation:
             ("shard_interval", self._software_figure("launch.matrix" if software.by_matrix else "launch.layer", "s")),
         )
         value = software.host_seconds(time.launches, time.collectives, time.expert_launches, time.shards)
-        return Expanded(value, EXPRESSIONS[compute.host_launch_time], inputs)
+        return ExpandedArgument(value, EXPRESSIONS[compute.host_launch_time], inputs)
 
     def traffic_term(self, name: str, axes: tuple[str, ...]) -> Term:
         """The exposed transfers of the given axes that run inside the passes."""
@@ -278,7 +289,7 @@ class _StepExplanation:
             times = (("repeats", computed_figure(one.repeats, "of a step")),) if one.repeats != 1 else ()
             yield leaf_term(f"data_parallel_{one.name}", overlap.exposed_time_with_bucket, arguments, times)
 
-    def _sequential_transfers(self, group: ReplicaTransfers) -> Expanded:
+    def _sequential_transfers(self, group: ReplicaTransfers) -> ExpandedArgument:
         """The seconds of transfers that run one after another."""
         each = [
             expanded_seconds(cost, f"{sent.axis}_{identifier(sent.collective)}_")
@@ -289,9 +300,9 @@ class _StepExplanation:
         inputs = tuple(pair for one in each for pair in one.inputs)
         value = sum_of(one.value for one in each)
         if group.gather == 1.0:
-            return Expanded(value, expression, inputs)
+            return ExpandedArgument(value, expression, inputs)
         rate = self._software_figure("gather", otherwise=1.0)
-        return Expanded(value / group.gather, f"({expression}) / gather", (*inputs, ("gather", rate)))
+        return ExpandedArgument(value / group.gather, f"({expression}) / gather", (*inputs, ("gather", rate)))
 
     def optimizer_term(self) -> Term:
         """The update of the weights whose states this rank holds."""
@@ -363,7 +374,7 @@ def _neighboring_stages(sent: Transfer) -> Figure:
     return computed_figure(2 * sent.calls, "neighbors of a stage at this distance")
 
 
-def _call_seconds(one: TransferTime) -> Expanded:
+def _call_seconds(one: TransferTime) -> ExpandedArgument:
     """Seconds of one call: the time on its links, or the time of the kernels that send its copies or forward its bytes
     if that is longer.
     """
@@ -373,10 +384,10 @@ def _call_seconds(one: TransferTime) -> Expanded:
         return expanded_seconds(one.cost)
     if copies:
         sent = computed_figure(copies, "copies of tokens that the dispatcher's kernels send")
-        return Expanded(seconds, "copies / copy_rate", (("copies", sent), ("copy_rate", COPY_RATE)))
+        return ExpandedArgument(seconds, "copies / copy_rate", (("copies", sent), ("copy_rate", COPY_RATE)))
     passed = computed_figure(forwarded, "bytes of tokens that the dispatcher's kernels forward inside a domain", "B")
     rate = ("forward_rate", FORWARD_RATE)
-    return Expanded(seconds, "forwarded / forward_rate", (("forwarded", passed), rate))
+    return ExpandedArgument(seconds, "forwarded / forward_rate", (("forwarded", passed), rate))
 
 
 def _kernel_kind(kernel: Kernel) -> str:

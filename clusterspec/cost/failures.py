@@ -13,7 +13,7 @@ from clusterspec.standard import cast, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.catalog.entries import PartFailures
+    from clusterspec.catalog.failure_rates import PartFailures
 
 
 # Annual failures of single parts, with ranges: as the spec states them, else from the catalog

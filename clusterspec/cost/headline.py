@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation, attention counted as if unmasked"
 
 
-def headline(plan: Plan) -> Iterator[Term]:
+def headline_terms(plan: Plan) -> Iterator[Term]:
     """The terms of all computed headline figures, named as printed."""
     yield from _time_terms(plan)
     yield from _utilization_terms(plan)

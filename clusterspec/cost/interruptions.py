@@ -145,10 +145,10 @@ def plan_interruptions(plan: Plan) -> Interruptions | None:
     design, step = plan.design, plan.step
     if design.cluster is None or design.layout is None or step is None:
         return None
-    return interruptions(design, plan.parameters, step=step.seconds)
+    return job_interruptions(design, plan.parameters, step=step.seconds)
 
 
-def interruptions(
+def job_interruptions(
     design: Design, parameters: float | None, *, step: float, failures: MachineFailures | None = None
 ) -> Interruptions:
     """The interruptions of the job of a design with a layout, from figures of the spec and the rates of the catalog.
@@ -197,7 +197,7 @@ class Recovery(NamedTuple):
 
     @classmethod
     def from_design(cls, design: Design, parameters: float | None) -> Recovery:
-        """The recovery of the job of a design; ``parameters`` as for `interruptions`."""
+        """The recovery of the job of a design; ``parameters`` as for `job_interruptions`."""
         layout, written = design.layout, design.spec.operations or OperationsSpec()
         assert design.cluster is not None and layout is not None
         networks = design.spec.cluster.networks if design.spec.cluster else None
@@ -271,7 +271,7 @@ def _checkpoint_time(
     stated = stated_figure(written.pause, written.pause_key)
     if stated is not None:
         return stated
-    if written.asynchronous:
+    if written.is_asynchronous:
         return ASYNCHRONOUS_PAUSE
     from clusterspec.cost.storage import write_seconds  # most specs state a pause, or no storage system
 

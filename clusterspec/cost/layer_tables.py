@@ -191,7 +191,7 @@ class Group:
 # The communication that a layout overlaps with computation
 
 
-class Hiding(NamedTuple):
+class OverlappableCommunication(NamedTuple):
     """The communication that may overlap with computation, by axis.
 
     ``pipelined`` is the share of tensor-parallel traffic that runs inside the GEMMs around it. ``by_default`` says
@@ -207,7 +207,7 @@ class Hiding(NamedTuple):
     by_default: bool
 
     @classmethod
-    def of(cls, overlap: Overlap, software: SoftwareBehavior) -> Hiding:
+    def of(cls, overlap: Overlap, software: SoftwareBehavior) -> OverlappableCommunication:
         """The overlap settings of a layout. ``partial`` means the software's default share."""
         refused = overlap.tp in ("none", 0)
         share = overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
@@ -236,7 +236,7 @@ class PhaseTimer:
 
     speed: Speed
     software: SoftwareBehavior
-    hiding: Hiding
+    hiding: OverlappableCommunication
     group: Callable[[str], Group]
     sharded: ShardedPasses | None = None
 

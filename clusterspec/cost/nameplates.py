@@ -130,7 +130,7 @@ def rack_power(cluster: Cluster, written: PowerSpec) -> float | None:
 
     Nodes of unknown power count with the least that servers with their accelerators draw.
     """
-    node = least_node_power(cluster)
+    node = lowest_node_power(cluster)
     if node is None or written.nodes_per_rack is None:
         return None
     return node * written.nodes_per_rack + overhead_of_rack(cluster, written).value
@@ -153,7 +153,7 @@ def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
     return least, middle, most
 
 
-def least_node_power(cluster: Cluster) -> float | None:
+def lowest_node_power(cluster: Cluster) -> float | None:
     """Watts of a node at full load: as stated or sold, else the lowest of the assumed range; None if not known."""
     return cluster.node_power.value if cluster.node_power is not None else _assumed_range(cluster)[0]
 
@@ -190,7 +190,7 @@ def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None)
     return sum_of(count * each for count, _, each in parts), how
 
 
-def least_it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> float | None:
+def lowest_it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> float | None:
     """The sum of `it_power` with the low end of the range for nodes whose power is assumed."""
     found, draw = it_power(cluster, fabric, written), power_draw(cluster, fabric, written)
     if found is None or draw.node is None or draw.node_range is None:
@@ -198,11 +198,11 @@ def least_it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec |
     return found[0] - draw.nodes * (draw.node.value - draw.node_range[0])
 
 
-def least_machine_watts(design: Design) -> float | None:
+def lowest_machine_watts(design: Design) -> float | None:
     """The result of `machine_watts`, with each node of assumed power at the low end of its range."""
     section = design.spec.cluster
     power = section.power if section else None
-    return least_it_power(design.cluster, counted_fabric(design), power) if design.cluster is not None else None
+    return lowest_it_power(design.cluster, counted_fabric(design), power) if design.cluster is not None else None
 
 
 def machine_watts(design: Design) -> float | None:

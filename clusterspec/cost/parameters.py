@@ -268,13 +268,13 @@ class Share:
         )
 
     @property
-    def outside_experts(self) -> float:
+    def sharded_non_expert_weights(self) -> float:
         """Weights sharded over data and context parallelism."""
         return self.dense + self.replicated + self.embedding + self.head
 
     @property
     def total(self) -> float:
-        return self.outside_experts + self.expert
+        return self.sharded_non_expert_weights + self.expert
 
     @property
     def output(self) -> float:
@@ -353,7 +353,7 @@ def rank_share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     )
 
 
-class Stored(NamedTuple):
+class StoredWeights(NamedTuple):
     """Weights of one kind on a rank that serves: how many, and the bytes of each."""
 
     name: str
@@ -361,14 +361,14 @@ class Stored(NamedTuple):
     width: float
 
 
-def served_weights(held: Share, work: Workload, expert_tp: int) -> tuple[Stored, Stored, Stored]:
+def served_weights(held: Share, work: Workload, expert_tp: int) -> tuple[StoredWeights, StoredWeights, StoredWeights]:
     """The weights of a rank as served. Experts have their own precision and are padded to the tiles of their kernels
     after sharding over ``expert_tp`` ranks. Embedding and head have at least 16 bits.
     """
     return (
-        Stored("served weights", held.dense + held.replicated, precision_width(work.parameter_precision)),
-        Stored("served tables", held.embedding + held.head, table_width(work.parameter_precision)),
-        Stored(
+        StoredWeights("served weights", held.dense + held.replicated, precision_width(work.parameter_precision)),
+        StoredWeights("served tables", held.embedding + held.head, table_width(work.parameter_precision)),
+        StoredWeights(
             "served experts",
             held.expert * filled_experts(work, expert_tp),
             precision_width(work.expert_parameter_precision),

@@ -56,7 +56,7 @@ class PartClass:
     restarts: bool = False
 
     @property
-    def interrupts(self) -> bool:
+    def interrupts_job(self) -> bool:
         """Whether the job starts again from the last checkpoint after a failure."""
         return self.lost >= 1 or self.restarts
 
@@ -213,7 +213,7 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     leaves, below, held = (
         _leaves_of_job(machine, fabric),
         _nodes_below_leaf(machine, fabric),
-        _most_nodes_at_leaf(machine, fabric),
+        _maximum_nodes_at_leaf(machine, fabric),
     )
     yield PartClass("leaf switch", leaves, leaves, "leaf", lost, "nic", below, held, f"{below} nodes below it; {left}")
     rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
@@ -259,10 +259,10 @@ def _pods_of_job(machine: BuiltMachine, fabric: Fabric) -> tuple[int, int]:
 
 def _nodes_below_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
     """The most nodes of the job with a NIC on the same leaf; all its nodes if the fabric has no levels."""
-    return min(_most_nodes_at_leaf(machine, fabric), machine.nodes)
+    return min(_maximum_nodes_at_leaf(machine, fabric), machine.nodes)
 
 
-def _most_nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
+def _maximum_nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
     """The most nodes of the machine with a NIC on the same leaf."""
     return min(_nodes_at_leaf(machine, fabric) or machine.all_nodes, machine.all_nodes)
 
@@ -294,7 +294,7 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     up, spines, nodes, planes = fabric.links["leaf_spine"], fabric.spine_switches, machine.nodes, fabric.planes
     if not up or not spines:
         return
-    below, held = _nodes_below_leaf(machine, fabric), _most_nodes_at_leaf(machine, fabric)
+    below, held = _nodes_below_leaf(machine, fabric), _maximum_nodes_at_leaf(machine, fabric)
     uplinks = up / fabric.leaf_switches * planes
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
     links = parts_needed(up * _leaves_of_job(machine, fabric), fabric.leaf_switches)

@@ -48,7 +48,7 @@ ENDS = (0, 1, 2)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class MachinePower:
     """The power of a machine in watts, and its energy in joules, without cooling and conversion of the facility.
 
     ``busy`` is the power with the planned work on the accelerators that have ranks, while all other accelerators idle;
@@ -109,7 +109,9 @@ def _term_values(terms: dict[str, Term | None]) -> dict[str, object]:
     return {name: term.value if term else None for name, term in terms.items()} | {"range": ranges}
 
 
-def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None, whole: bool = False) -> Drawn | None:
+def drawn_power(
+    plan: Plan, fabric: Fabric | None, *, run: float | None = None, whole: bool = False
+) -> MachinePower | None:
     """The power of the machine of a plan; None if its cluster, or the power of its accelerator, is not known.
 
     ``run`` is the duration of the run in seconds, interruptions included. For a job of a fleet, power and energy count
@@ -134,7 +136,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None, 
     counted = [(name, term) for name, term in (("of_run", energy), ("per_million_tokens", million)) if term is not None]
     money = [money_of(name, term, procurement) for name, term in counted]
     carbon = [carbon_of(name, term, operations, procurement) for name, term in counted]
-    return Drawn(
+    return MachinePower(
         busy,
         idle,
         peak,

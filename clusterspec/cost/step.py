@@ -346,7 +346,7 @@ class StepTimes(NamedTuple):
         return sum_of(self)
 
 
-def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[Exposure, ...]]:
+def composed_step(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[Exposure, ...]]:
     """The times of a step, and the exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
     exposures = data_parallel_exposures(inputs, choices)

@@ -22,7 +22,15 @@ from clusterspec.cost.compute.layer import (
 )
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.formulas.collectives import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
-from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PartTime, PhaseTimer, layer_name, layer_time
+from clusterspec.cost.layer_tables import (
+    Group,
+    LayerKernels,
+    OverlappableCommunication,
+    PartTime,
+    PhaseTimer,
+    layer_name,
+    layer_time,
+)
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, model_layers
 from clusterspec.cost.parameters import Share
 from clusterspec.records import fields
@@ -169,14 +177,14 @@ class Tables:
             found = self._shares[key] = share_of_chunks(self.workload, layout, chunks)
         return found
 
-    def part_time(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
+    def part_time(self, part: Part, layout: Layout, hiding: OverlappableCommunication) -> PartTime:
         """One micro-batch through one of the ``parts``.
 
         Raises `NoPathError` where no fabric connects the ranks of a group that communicates there.
         """
         return self._end_time(part, layout, hiding) if isinstance(part, str) else self._layer_time(part, layout, hiding)
 
-    def _layer_time(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
+    def _layer_time(self, layer: Layer, layout: Layout, hiding: OverlappableCommunication) -> PartTime:
         experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is FeedForward.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
@@ -230,7 +238,7 @@ class Tables:
         shard = Shard.of(self.workload, layout, layer.mixer, layer.wide)
         return LayerKernels.of(layer, shard, layer_parts(layer.network, shard, self.software), self.rates.speed)
 
-    def _end_time(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
+    def _end_time(self, name: str, layout: Layout, hiding: OverlappableCommunication) -> PartTime:
         key = (name, *_shape_degrees(layout))
         found = self._parts.get(key)
         if found is None:
@@ -253,7 +261,7 @@ class Tables:
             return work_to_join_embedding(shard, self.software.accumulation)
         return head_work(shard, self.software.loss, self.software.accumulation)
 
-    def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:
+    def _timer(self, layout: Layout, hiding: OverlappableCommunication) -> PhaseTimer:
         assert self.rates is not None
         return PhaseTimer(self.rates.speed, self.software, hiding, lambda axis: self.group(layout, axis))
 

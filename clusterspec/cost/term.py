@@ -163,7 +163,7 @@ class MemoryUse:
 Inputs = tuple[tuple[str, Figure], ...]
 
 
-class Expanded(NamedTuple):
+class ExpandedArgument(NamedTuple):
     """An argument computed from figures: its value, its expression, and the figures by name."""
 
     value: float
@@ -171,7 +171,7 @@ class Expanded(NamedTuple):
     inputs: Inputs
 
 
-Argument = Figure | Expanded
+Argument = Figure | ExpandedArgument
 Repeats = tuple[tuple[str, Figure], ...]
 
 
@@ -185,7 +185,7 @@ def leaf_term(
     inputs = [*repeats]
     expanded = []
     for key, argument in arguments.items():
-        if isinstance(argument, Expanded):
+        if isinstance(argument, ExpandedArgument):
             expanded.append((key, argument.expression))
             inputs += argument.inputs
         else:

@@ -10,7 +10,14 @@ from clusterspec.cost import step
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, larger, smaller
-from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime, interference_share
+from clusterspec.cost.layer_tables import (
+    Group,
+    NoPathError,
+    OverlappableCommunication,
+    PartTime,
+    TransferTime,
+    interference_share,
+)
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.parameters import (
     MOMENTS,
@@ -30,7 +37,7 @@ from clusterspec.cost.step import (
     StageTime,
     StepChoices,
     StepInputs,
-    compose,
+    composed_step,
     owned_weights,
 )
 from clusterspec.cost.tables import EMBEDDING, HEAD, JOIN, Part, Tables
@@ -69,7 +76,7 @@ def timed_step(design: Design, tables: Tables) -> StepRecord | None:
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
         return None
     try:
-        hiding = Hiding.of(layout.overlap, tables.software)
+        hiding = OverlappableCommunication.of(layout.overlap, tables.software)
         return LayoutTiming(tables, layout, hiding, workload=design.workload or tables.workload).step_record()
     except NoPathError:
         return None
@@ -109,7 +116,7 @@ class LayoutTiming:
 
     tables: Tables
     layout: Layout
-    hiding: Hiding
+    hiding: OverlappableCommunication
     workload: Workload
     column_groups: Mapping[str, Group] = field(default_factory=dict)
     """The groups of each axis where the degrees of the layout are columns."""
@@ -130,7 +137,7 @@ class LayoutTiming:
         sends, transfers = self.send_times(), self.replica_transfers(share)
         inputs = self._step_inputs(stage, every, share, sends, transfers)
         choices = self.step_choices()
-        times_of_step, exposures = compose(inputs, choices)
+        times_of_step, exposures = composed_step(inputs, choices)
         assert self.tables.rates is not None
         return StepRecord(
             parts=tuple((part, count) for part, count in zip(parts, content, strict=True) if part and count),

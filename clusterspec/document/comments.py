@@ -47,10 +47,10 @@ def _goes_on(last: Comment, line: Comment) -> bool:
     return not words[0].isupper() or len(before) >= WRAPPED
 
 
-def unwrapped(text: str) -> str:
+def unwrapped_text(text: str) -> str:
     """A text whose wrapped lines are joined with the next ones: a literal block of YAML keeps the breaks of its lines.
 
-    >>> unwrapped("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
+    >>> unwrapped_text("The loop of the hall is set to 190 liters per minute and, per\\nrack, to 10 K.\\n\\n- a\\n- b")
     'The loop of the hall is set to 190 liters per minute and, per rack, to 10 K.\\n\\n- a\\n- b'
     """
     lines = text.split("\n")
@@ -67,7 +67,7 @@ def running_text(text: str) -> str:
     >>> running_text("Plan\\n- eight nodes\\n- four spares")
     'Plan\\n- eight nodes.\\n- four spares.'
     """
-    return with_ended_items(unwrapped(text))
+    return with_ended_items(unwrapped_text(text))
 
 
 def with_ended_items(text: str) -> str:

@@ -62,7 +62,7 @@ class Node:
 
 
 @dataclass
-class _Open:
+class _OpenCollection:
     """A collection whose end event has not been read; ``skip`` if the next value is to be dropped."""
 
     node: Node
@@ -84,7 +84,7 @@ class Composer:
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Stretches of the text that hold scalars: no comment starts inside one."""
     _root: Node | None = None
-    _stack: list[_Open] = field(default_factory=list)
+    _stack: list[_OpenCollection] = field(default_factory=list)
     _anchors: dict[str, Node] = field(default_factory=dict)
     _aliases: int = 0
     continues: bool = False
@@ -163,7 +163,7 @@ class Composer:
         start = self._start_of(event)
         if len(self._stack) >= MAX_DEPTH:
             raise self._refusal(start, start + 1, _TOO_DEEP)
-        self._stack.append(_Open(Node(content, start, start), event.anchor))
+        self._stack.append(_OpenCollection(Node(content, start, start), event.anchor))
 
     def _close_collection(self, event: Event) -> None:
         opened = self._stack.pop()
@@ -193,7 +193,7 @@ class Composer:
         elif isinstance(into.content, dict):
             self._add_pair(parent, into.content, node)
 
-    def _add_pair(self, parent: _Open, pairs: dict[str, tuple[Node, Node]], node: Node) -> None:
+    def _add_pair(self, parent: _OpenCollection, pairs: dict[str, tuple[Node, Node]], node: Node) -> None:
         if parent.skip:
             parent.skip = False
         elif parent.key is not None:

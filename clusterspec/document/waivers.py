@@ -136,7 +136,7 @@ _MOST = 500
 
 
 @dataclass(frozen=True)
-class Waived:
+class WaivedFinding:
     """A waived finding and its waiver."""
 
     finding: Finding
@@ -158,7 +158,7 @@ def open_and_waived(
     *,
     is_rule: Callable[[str], bool] = lambda _: True,
     alike: Callable[[str], Sequence[str]] = lambda _: (),
-) -> tuple[list[Finding], list[Waived]]:
+) -> tuple[list[Finding], list[WaivedFinding]]:
     """The open findings with those about the waivers themselves, and the waived findings.
 
     A waiver without a reason has no effect and gives a warning (waiver-without-reason); one that
@@ -169,14 +169,14 @@ def open_and_waived(
     waivers, about_waivers = read(document)
     effective = _waivers_by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
     kept: list[Finding] = []
-    waived: list[Waived] = []
+    waived: list[WaivedFinding] = []
     used: set[tuple[Comment, str]] = set()
     for finding in findings:
         spots = _waivable_spots(finding, document) if finding.rule not in ALWAYS_REPORTED else ()
         held = [waiver for spot in spots for waiver in effective.get((finding.rule, *spot), ())]
         used |= {(waiver.comment, finding.rule) for waiver in held}
         if held:
-            waived.append(Waived(finding, held[0]))
+            waived.append(WaivedFinding(finding, held[0]))
         else:
             kept.append(finding)
     for waiver in waivers:

@@ -90,7 +90,7 @@ def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
         except CollectiveUnavailableError:
             continue
         name = _test_name(each.collective, each.nodes, each.size)
-        limit = printed_limit(row.least_busbw)
+        limit = printed_limit(row.lowest_busbw)
         tests.append(AcceptanceCase(name, each.collective, each.nodes, each.ranks, each.size, limit, each.tool))
     return tuple(tests)
 

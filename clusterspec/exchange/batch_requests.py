@@ -18,7 +18,7 @@ from math import prod
 
 from clusterspec.exchange.grid_engine_requests import grid_engine_request
 from clusterspec.exchange.jsrun_steps import request_of_steps
-from clusterspec.exchange.pbs_requests import Counted, JobRequest, pbs_request
+from clusterspec.exchange.pbs_requests import CountedLine, JobRequest, pbs_request
 
 BATCH_DIRECTIVE = re.compile(
     r"^#(?:PBS|MSUB|BSUB|OAR|PJM|COBALT|\$|[ \t]{0,2}(?:flux|FLUX):)[ \t]{0,9}-(?=[A-Za-z-])", re.MULTILINE
@@ -94,53 +94,53 @@ def _lsf_request(text: str) -> JobRequest:
         return request_of_steps(text, nodes)
     count, line, words = int(number["count"]), asked[1], asked[0]["words"]
     if not number["task"]:
-        return _by_host(nodes, Counted(count, line), words)
+        return _by_host(nodes, CountedLine(count, line), words)
     tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
     if tasks is None:
         return JobRequest(nodes, open=((words, "of a task, whose number is not stated", line),))
-    total = Counted(count * tasks.number, line)
+    total = CountedLine(count * tasks.number, line)
     even = nodes and total.number % nodes.number == 0
-    return JobRequest(nodes, Counted(total.number // nodes.number, line) if nodes and even else None, total)
+    return JobRequest(nodes, CountedLine(total.number // nodes.number, line) if nodes and even else None, total)
 
 
 _RESERVED = r"rusage\[[^\]]{0,200}?\b(?P<name>ngpus(?:_\w{1,12})?)=(?P<count>[0-9]{1,4})\b"
 
 
-def _with_reserved(text: str, nodes: Counted | None, match: re.Match[str], line: int) -> JobRequest:
+def _with_reserved(text: str, nodes: CountedLine | None, match: re.Match[str], line: int) -> JobRequest:
     """A request with accelerators that a job reserves: for each host or each task, which are the same for one task."""
     tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
-    found = Counted(int(match["count"]), line)
+    found = CountedLine(int(match["count"]), line)
     if tasks and tasks.number == 1 and found.number:
-        return JobRequest(Counted(1, tasks.line), found, found)
+        return JobRequest(CountedLine(1, tasks.line), found, found)
     why = "of each host or of each task: the site decides"
     return JobRequest(nodes, open=((f"{match['name']}={match['count']}", why, line),))
 
 
-def _by_host(nodes: Counted | None, accelerators: Counted, words: str) -> JobRequest:
+def _by_host(nodes: CountedLine | None, accelerators: CountedLine, words: str) -> JobRequest:
     """A request for accelerators of each host of a job."""
     if nodes:
-        return JobRequest(nodes, accelerators, Counted(nodes.number * accelerators.number, accelerators.line))
+        return JobRequest(nodes, accelerators, CountedLine(nodes.number * accelerators.number, accelerators.line))
     why = "of each host: on how many hosts the tasks are the script does not say (span[hosts=1], span[ptile=N])"
     return JobRequest(accelerators=accelerators, open=((words, why, accelerators.line),))
 
 
-def _lsf_nodes(text: str) -> Counted | None:
+def _lsf_nodes(text: str) -> CountedLine | None:
     """The hosts of a job of LSF, if its directives decide them."""
     if stated := _stated_number(text, r"(?<=[ \t])-nnodes[ \t]{1,4}(?P<count>[0-9]{1,6})(?!\d)"):
         return stated
     tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
     if alone := _last_match(text, "BSUB", r"span\[[^\]]{0,60}\bhosts=1\b"):
-        return Counted(1, alone[1])
+        return CountedLine(1, alone[1])
     tile = _stated_number(text, r"span\[[^\]]{0,60}\bptile=(?P<count>[0-9]{1,4})\b")
     if tasks and tile and tile.number:
-        return Counted(-(-tasks.number // tile.number), tile.line)
-    return Counted(1, tasks.line) if tasks and tasks.number == 1 else None
+        return CountedLine(-(-tasks.number // tile.number), tile.line)
+    return CountedLine(1, tasks.line) if tasks and tasks.number == 1 else None
 
 
-def _stated_number(text: str, pattern: str, prefix: str = "BSUB") -> Counted | None:
+def _stated_number(text: str, pattern: str, prefix: str = "BSUB") -> CountedLine | None:
     """The last number that an option states, with its line."""
     found = _last_match(text, prefix, pattern)
-    return Counted(int(found[0]["count"]), found[1]) if found and int(found[0]["count"]) else None
+    return CountedLine(int(found[0]["count"]), found[1]) if found and int(found[0]["count"]) else None
 
 
 def _flux_request(text: str) -> JobRequest:
@@ -154,20 +154,20 @@ def _flux_request(text: str) -> JobRequest:
     nodes, slots = _flux_number(text, "N", "nodes"), _flux_number(text, "n", "nslots|ntasks")
     of_node, of_slot = _flux_number(text, "", "gpus-per-node"), _flux_number(text, "g", "gpus-per-slot|gpus-per-task")
     if nodes and of_node:
-        return JobRequest(nodes, of_node, Counted(nodes.number * of_node.number, of_node.line))
+        return JobRequest(nodes, of_node, CountedLine(nodes.number * of_node.number, of_node.line))
     if of_slot is None:
         return JobRequest(nodes)
     if slots is None:
         why = "of a slot: the nodes are the job's alone, and may have more"
         return JobRequest(nodes, open=((f"{of_slot.number} accelerators", why, of_slot.line),))
-    total = Counted(slots.number * of_slot.number, of_slot.line)
+    total = CountedLine(slots.number * of_slot.number, of_slot.line)
     if nodes and slots.number % nodes.number == 0:
-        return JobRequest(nodes, Counted(total.number // nodes.number, of_slot.line), total)
-    one = Counted(1, slots.line) if slots.number == 1 and nodes is None else nodes
-    return JobRequest(one, Counted(total.number, of_slot.line) if one and slots.number == 1 else None, total)
+        return JobRequest(nodes, CountedLine(total.number // nodes.number, of_slot.line), total)
+    one = CountedLine(1, slots.line) if slots.number == 1 and nodes is None else nodes
+    return JobRequest(one, CountedLine(total.number, of_slot.line) if one and slots.number == 1 else None, total)
 
 
-def _flux_number(text: str, short: str, long: str) -> Counted | None:
+def _flux_number(text: str, short: str, long: str) -> CountedLine | None:
     """The number of an option of Flux by its letter or names."""
     letter = rf"(?<![\w-])-{short}[ \t=]{{0,4}}|" if short else ""
     return _stated_number(text, rf"(?:{letter}--(?:{long})(?:=|[ \t]{{1,4}}))(?P<count>[0-9]{{1,6}})(?![\w-])", "flux:")
@@ -188,10 +188,10 @@ def _oar_request(text: str) -> JobRequest:
     nodes = next((int(count) for name, count in levels if name in {"nodes", "host", "network_address"}), None)
     each = next((int(count) for name, count in levels if name.startswith("gpu")), None)
     if nodes is None:
-        total = Counted(each, found[1]) if each and len(levels) == 1 else None
+        total = CountedLine(each, found[1]) if each and len(levels) == 1 else None
         return JobRequest(total=total)
-    at = Counted(nodes, found[1])
-    return JobRequest(at, Counted(each, found[1]), Counted(nodes * each, found[1])) if each else JobRequest(at)
+    at = CountedLine(nodes, found[1])
+    return JobRequest(at, CountedLine(each, found[1]), CountedLine(nodes * each, found[1])) if each else JobRequest(at)
 
 
 def _fujitsu_request(text: str) -> JobRequest:
@@ -201,7 +201,7 @@ def _fujitsu_request(text: str) -> JobRequest:
     Counted(number=384, line=1)
     """
     found = _last_match(text, "PJM", r"\bnode=(?P<sides>[0-9]{1,5}(?:x[0-9]{1,5}){0,2})(?![\w(])")
-    nodes = Counted(prod(map(int, found[0]["sides"].split("x"))), found[1]) if found else None
+    nodes = CountedLine(prod(map(int, found[0]["sides"].split("x"))), found[1]) if found else None
     shared = _last_match(text, "PJM", r"\bgpu=[0-9]{1,4}\b")
     why = "a share of a node, or of each node: the directives do not say"
     return JobRequest(nodes, open=((shared[0][0], why, shared[1]),) if shared else ())

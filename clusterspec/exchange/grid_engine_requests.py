@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.exchange.pbs_requests import Counted, JobRequest
+from clusterspec.exchange.pbs_requests import CountedLine, JobRequest
 from clusterspec.logs.text_lines import line_at
 
 _LINE = re.compile(r"^#\$[ \t]{0,9}(?P<rest>-[^\n]{1,2000})", re.MULTILINE)
@@ -40,7 +40,7 @@ def grid_engine_request(text: str) -> JobRequest:
         return JobRequest()
     slots = _SLOTS.search("\n".join(match["rest"] for match in _LINE.finditer(text)))
     if slots is None:
-        return JobRequest(Counted(1, found.line), found, found)
+        return JobRequest(CountedLine(1, found.line), found, found)
     why = f"of each of {slots['count']} slots, or of the job: the site decides"
     return JobRequest(open=((f"{named}={found.number}", why, found.line),))
 
@@ -54,5 +54,5 @@ def _resources(text: str) -> Iterator[tuple[str, str, int]]:
             yield from ((name, value, line) for name, _, value in (part.partition("=") for part in parts))
 
 
-def _count_at_line(value: str, line: int) -> Counted | None:
-    return Counted(int(value), line) if value.isdecimal() and len(value) < 6 and int(value) else None
+def _count_at_line(value: str, line: int) -> CountedLine | None:
+    return CountedLine(int(value), line) if value.isdecimal() and len(value) < 6 and int(value) else None

@@ -301,7 +301,7 @@ def _reads(kind: ImportFormat, file: InputFile) -> bool:
 
 def guessed_format(file: InputFile) -> ImportFormat:
     """The format that a file looks like. Raises `FormatError` if it matches none or cannot be read."""
-    if file.zipped:
+    if file.is_zip_archive:
         return format_named("quote")
     if len(file.data) > LARGEST:
         raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")

@@ -278,7 +278,7 @@ class InputFile:
     objects: str = ""
 
     @property
-    def zipped(self) -> bool:
+    def is_zip_archive(self) -> bool:
         """Whether it is a ZIP archive, as XLSX files are."""
         return self.data.startswith(b"PK\x03\x04")
 

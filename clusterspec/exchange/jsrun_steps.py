@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.pbs_requests import Counted, JobRequest
+from clusterspec.exchange.pbs_requests import CountedLine, JobRequest
 from clusterspec.exchange.shell import script_of
 
 _NAMES = {"n": "nrs", "r": "rs_per_host", "g": "gpu_per_rs"}
@@ -30,15 +30,15 @@ class _Step(NamedTuple):
     line: int
 
 
-def request_of_steps(text: str, nodes: Counted | None) -> JobRequest:
+def request_of_steps(text: str, nodes: CountedLine | None) -> JobRequest:
     """The nodes of a job, and the accelerators of a node that its steps use, if all of them use the same number.
 
-    >>> request_of_steps("jsrun -n 4 -r 1 -a 6 -g6 python a.py", Counted(4, 1))[:2]
+    >>> request_of_steps("jsrun -n 4 -r 1 -a 6 -g6 python a.py", CountedLine(4, 1))[:2]
     (Counted(number=4, line=1), Counted(number=6, line=1))
-    >>> packed = request_of_steps("jsrun -n 4 -g 1 ./own", Counted(2, 1))
+    >>> packed = request_of_steps("jsrun -n 4 -g 1 ./own", CountedLine(2, 1))
     >>> packed.accelerators, packed.total
     (None, Counted(number=4, line=1))
-    >>> part = request_of_steps("jsrun -n 2 -r 1 -g 6 ./own", Counted(8, 1))
+    >>> part = request_of_steps("jsrun -n 2 -r 1 -g 6 ./own", CountedLine(8, 1))
     >>> part[:2], part.open
     ((Counted(number=2, line=1), Counted(number=6, line=1)), (('8', 'nodes of the job, of which its step uses 2', 1),))
     """
@@ -47,15 +47,15 @@ def request_of_steps(text: str, nodes: Counted | None) -> JobRequest:
         return JobRequest(nodes)
     step = steps[0]
     used = step.of_node or (step.sets if nodes.number == 1 else 0)
-    total = Counted(step.sets * step.accelerators, step.line) if step.sets else None
+    total = CountedLine(step.sets * step.accelerators, step.line) if step.sets else None
     if used and (step.sets == used * nodes.number or not step.sets):
-        of_node = Counted(used * step.accelerators, step.line)
-        return JobRequest(nodes, of_node, Counted(of_node.number * nodes.number, step.line))
+        of_node = CountedLine(used * step.accelerators, step.line)
+        return JobRequest(nodes, of_node, CountedLine(of_node.number * nodes.number, step.line))
     hosts = -(-step.sets // step.of_node) if step.of_node and len(steps) == 1 else 0
     if 0 < hosts < nodes.number and step.sets % step.of_node == 0:
         why = f"nodes of the job, of which its step uses {hosts}"
-        of_node = Counted(step.of_node * step.accelerators, step.line)
-        return JobRequest(Counted(hosts, step.line), of_node, total, ((f"{nodes.number}", why, nodes.line),))
+        of_node = CountedLine(step.of_node * step.accelerators, step.line)
+        return JobRequest(CountedLine(hosts, step.line), of_node, total, ((f"{nodes.number}", why, nodes.line),))
     return JobRequest(nodes, total=total)
 
 

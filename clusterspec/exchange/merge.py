@@ -19,7 +19,7 @@ _OF_RUNS = frozenset({"workload", "layout"})
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedText:
     """The merged text, the values written, those already present, and those that contradict the spec."""
 
     text: str
@@ -102,13 +102,13 @@ def _missing_machine_lines(reading: ImportResult) -> list[str]:
     return [f"missing: {found}"] if found else []
 
 
-def merge(text: str, reading: ImportResult, name: str) -> Merged:
+def merge(text: str, reading: ImportResult, name: str) -> MergedText:
     """The text of a spec with an import result merged in. A key with another value in the spec is kept and listed.
 
     Raises `UnresolvedSpec` if the text is not a spec, `FormatError` if nothing can be inserted into it.
     """
     if not reading.given:
-        return Merged(text, (), (), ())
+        return MergedText(text, (), (), ())
     document = _parsed_document(text, name)
     written: list[ImportedValue] = []
     same: list[ImportedValue] = []
@@ -121,7 +121,7 @@ def merge(text: str, reading: ImportResult, name: str) -> Merged:
         written += new
         same += [given for given, stands in zip(group, held, strict=True) if stands == ""]
         kept += [(given, stands) for given, stands in zip(group, held, strict=True) if stands]
-    return Merged(document.source.text, tuple(written), tuple(same), tuple(kept))
+    return MergedText(document.source.text, tuple(written), tuple(same), tuple(kept))
 
 
 def _insertion_groups(values: Sequence[ImportedValue]) -> list[list[ImportedValue]]:

@@ -27,7 +27,7 @@ _PLACED = ("select", "nodes")
 MOST_LINES = 50
 
 
-class Counted(NamedTuple):
+class CountedLine(NamedTuple):
     """A number of a request and its line."""
 
     number: int
@@ -39,9 +39,9 @@ class JobRequest(NamedTuple):
     and lines.
     """
 
-    nodes: Counted | None = None
-    accelerators: Counted | None = None
-    total: Counted | None = None
+    nodes: CountedLine | None = None
+    accelerators: CountedLine | None = None
+    total: CountedLine | None = None
     open: tuple[tuple[str, str, int], ...] = ()
 
 
@@ -122,10 +122,10 @@ def _nqsv_request(text: str) -> JobRequest:
     """
     found = {name: list(pattern.finditer(text))[-1:] for name, pattern in _NQSV.items()}
     nodes, each = (
-        Counted(int(match["count"]), line_at(text, match.start())) if match else None
+        CountedLine(int(match["count"]), line_at(text, match.start())) if match else None
         for match in (found[name][0] if found[name] else None for name in _NQSV)
     )
-    total = Counted(nodes.number * each.number, each.line) if nodes and each else None
+    total = CountedLine(nodes.number * each.number, each.line) if nodes and each else None
     return JobRequest(nodes, each, total)
 
 
@@ -222,5 +222,5 @@ def _with_those_of_job(found: JobRequest, named: dict[str, _Resource]) -> JobReq
     return found._replace(total=total, open=((f"{stated.name}={stated.value}", why, stated.line),))
 
 
-def _count_at_line(number: int, stated: _Resource) -> Counted | None:
-    return Counted(number, stated.line) if number else None
+def _count_at_line(number: int, stated: _Resource) -> CountedLine | None:
+    return CountedLine(number, stated.line) if number else None

@@ -10,7 +10,7 @@ from clusterspec.units import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.logs.first_failures import Ending
+    from clusterspec.logs.first_failures import RunEnding
 
 # Statements of logs
 
@@ -146,7 +146,7 @@ class PairTable:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFigure:
     """A figure with its unit that no key of a spec holds, and its line."""
 
     name: str
@@ -167,8 +167,8 @@ class Benchmark:
     evidence: tuple[Evidence, ...] = ()
     remarks: tuple[tuple[str, int], ...] = ()
     sha256: str = ""
-    listed: tuple[Listed, ...] = ()
-    ending: Ending | None = None
+    listed: tuple[ListedFigure, ...] = ()
+    ending: RunEnding | None = None
     """How the run ended, of a log without a result."""
     left_out: int = 0
     """The lines that were not searched for statements, as of a log with too many different ones."""

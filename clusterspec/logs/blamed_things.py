@@ -31,10 +31,10 @@ _THINGS = (
 )
 
 
-def blames(line: str) -> bool:
+def blames_something(line: str) -> bool:
     """Whether a line after `str.casefold` blames something.
 
-    >>> blames("the root cause was the mtu"), blames("the cause is open")
+    >>> blames_something("the root cause was the mtu"), blames_something("the cause is open")
     (True, False)
     """
     return _BLAME_FOLDED.search(line) is not None

@@ -195,7 +195,7 @@ class Term(NamedTuple):
     without: frozenset[str]
 
 
-class Found(NamedTuple):
+class FoundTerm(NamedTuple):
     """A term in a text: the number of its first line, whether that clause denies it, whether the line is a command
     (``launched``), whose options are often of no consequence, and whether it is the title of the text.
     """
@@ -312,9 +312,9 @@ def _weight(term: Term, rarity: float) -> float:
     return ROLES[term.role] * rarity * min(1 + PER_WORD * (len(term.words) - 1), MOST_PER_WORDS)
 
 
-def terms_in(text: str) -> tuple[Found, ...]:
+def terms_in(text: str) -> tuple[FoundTerm, ...]:
     """The terms of causes in the clauses of a text, each at its first place; only the ends of a long text are read."""
-    found: dict[int, Found] = {}
+    found: dict[int, FoundTerm] = {}
     seen = set[frozenset[str]]()
     titled = has_title(text)
     for number, clause, written in _clauses(text):
@@ -327,7 +327,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
         launched = is_command(clause)
         for place in _places_in(words):
             if (written or terms()[place].role not in _OF_PEOPLE) and are_near(terms()[place].words, places_of_words):
-                found.setdefault(place, Found(terms()[place], number, denied, launched, titled and number == 1))
+                found.setdefault(place, FoundTerm(terms()[place], number, denied, launched, titled and number == 1))
     return tuple(found.values())
 
 

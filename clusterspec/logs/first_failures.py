@@ -90,7 +90,7 @@ Moment = tuple[int, float]
 """A time: the form in which it is printed, and seconds since the begin of the year."""
 
 
-class Said(NamedTuple):
+class LocatedStatement(NamedTuple):
     """A statement or an exception with its line, the rank that printed it, and when; None where the line lacks them."""
 
     name: str
@@ -100,7 +100,7 @@ class Said(NamedTuple):
     time: Moment | None
 
 
-class Ending(NamedTuple):
+class RunEnding(NamedTuple):
     """How the run of a log ended: the line of the first failure of its own ranks, or, where it has none (``own`` is
     False), the first line that reports the end of other ranks; and the time, None if no line states it.
     """
@@ -110,7 +110,7 @@ class Ending(NamedTuple):
     time: Moment | None
 
 
-class Observed(NamedTuple):
+class FailedProcess(NamedTuple):
     """A failed process in the report of torchrun: its rank, its exit code, and its first and last line."""
 
     rank: int
@@ -156,7 +156,7 @@ _ENTRY = re.compile(
 _ROOT = "Root Cause (first observed failure):"
 
 
-def observed_failures(text: str) -> tuple[Observed | None, tuple[Observed, ...]]:
+def observed_failures(text: str) -> tuple[FailedProcess | None, tuple[FailedProcess, ...]]:
     """The process that failed first according to torchrun, and the other processes that it lists; None without its
     report.
     """
@@ -169,23 +169,23 @@ def observed_failures(text: str) -> tuple[Observed | None, tuple[Observed, ...]]
     return (_observed(text, root) if root else None), others
 
 
-def _observed(text: str, match: re.Match[str]) -> Observed:
+def _observed(text: str, match: re.Match[str]) -> FailedProcess:
     first = line_at(text, match.start())
-    return Observed(int(match[1]), int(match[2]), first, first + match[0].count("\n"))
+    return FailedProcess(int(match[1]), int(match[2]), first, first + match[0].count("\n"))
 
 
 Stated = Sequence[tuple[str, str, int]]
 """Statements: their names, texts and lines."""
 
 
-class Told(NamedTuple):
+class LocatedStatements(NamedTuple):
     """The statements of a log and the exceptions on its other lines, each with the rank and the time of its line."""
 
-    said: tuple[Said, ...]
-    raised: tuple[Said, ...]
+    said: tuple[LocatedStatement, ...]
+    raised: tuple[LocatedStatement, ...]
 
 
-def first_failures(text: str, stated: Stated, told: Told | None = None) -> Iterator[tuple[str, str, int]]:
+def first_failures(text: str, stated: Stated, told: LocatedStatements | None = None) -> Iterator[tuple[str, str, int]]:
     """Further statements on the order of the failures in a log, with their lines.
 
     They name the lines of ``stated`` that only follow from the failure of another rank, and the exception of the rank
@@ -219,7 +219,7 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
         yield OWN_EXCEPTION, first[0].text, first[0].line
 
 
-def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | None:
+def ending_of(text: str, stated: Stated, told: LocatedStatements | None = None) -> RunEnding | None:
     """How the run of a log ended by its statements; None if no line reports a failure or the end of other ranks.
 
     A failure without a time gets the time of the nearest earlier line with one, within `LINES_BEFORE` lines. ``told``
@@ -235,12 +235,12 @@ def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | N
     failures = [each for each in (*own, *raised) if each.line not in following]
     if failures:
         first = min(failures, key=lambda each: each.line)
-        return Ending(True, first.line, first.time or _time_before(text, first.line))
+        return RunEnding(True, first.line, first.time or _time_before(text, first.line))
     ends = [each for each in said if each.name in OF_THE_END or each.name in _OF_A_PEER]
     if not ends:
         return None
     first = min(ends, key=lambda each: each.line)
-    return Ending(False, first.line, first.time)
+    return RunEnding(False, first.line, first.time)
 
 
 def _time_before(text: str, line: int) -> Moment | None:
@@ -263,20 +263,20 @@ def tells_a_stop(name: str) -> bool:
     return tells_a_failure(name) or name in OF_THE_END or name in _OF_A_PEER
 
 
-def _is_of_own_failure(each: Said) -> bool:
+def _is_of_own_failure(each: LocatedStatement) -> bool:
     """Whether a statement is of a failure of the rank that makes it; common words of a lost connection are of none."""
     return tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
 
 
-def failure_statements(text: str, stated: Stated) -> Told:
+def failure_statements(text: str, stated: Stated) -> LocatedStatements:
     """The statements with the ranks and times of their lines, and on lines that state no cause the exceptions that
     follow from none.
     """
     by_line: dict[int, list[tuple[str, str]]] = {}
     for name, shown, number in stated:
         by_line.setdefault(number, []).append((name, shown))
-    said: list[Said] = []
-    raised: list[Said] = []
+    said: list[LocatedStatement] = []
+    raised: list[LocatedStatement] = []
     tried = 0
     for number, read in enumerate(lines_of(text), 1):
         here = by_line.get(number, ())
@@ -289,14 +289,14 @@ def failure_statements(text: str, stated: Stated) -> Told:
         line = read[:LONGEST]
         rank, rest = rank_of_line(line)
         time = time_of_line(line)
-        said += [Said(name, shown, number, rank, time) for name, shown in here]
+        said += [LocatedStatement(name, shown, number, rank, time) for name, shown in here]
         unsaid = all(name.startswith("family ") and name not in OF_THE_END for name, _ in here)
         if exception and unsaid and _EXCEPTION.match(rest) and not _FOLLOWS.search(rest):
-            raised.append(Said(OWN_EXCEPTION, shown_line(rest), number, rank, time))
-    return Told(tuple(said), tuple(raised))
+            raised.append(LocatedStatement(OWN_EXCEPTION, shown_line(rest), number, rank, time))
+    return LocatedStatements(tuple(said), tuple(raised))
 
 
-def _with_statements(text: str, stated: Stated, told: Told) -> Told:
+def _with_statements(text: str, stated: Stated, told: LocatedStatements) -> LocatedStatements:
     """The failures that ``stated`` shows; ``told`` has its first statements."""
     known = {each.line: each for each in (*told.raised, *told.said)}
     had = {(each.name, each.line) for each in told.said}
@@ -307,13 +307,13 @@ def _with_statements(text: str, stated: Stated, told: Told) -> Told:
             said.append(at._replace(name=name, text=shown))
         else:
             line = next(islice(lines_of(text), number - 1, None), "")[:LONGEST]
-            said.append(Said(name, shown, number, rank_of_line(line)[0], time_of_line(line)))
+            said.append(LocatedStatement(name, shown, number, rank_of_line(line)[0], time_of_line(line)))
     lines = {number for _, _, number in added}
     said.sort(key=lambda each: each.line)
-    return Told(tuple(said), tuple(each for each in told.raised if each.line not in lines))
+    return LocatedStatements(tuple(said), tuple(each for each in told.raised if each.line not in lines))
 
 
-def _first_failures(failures: list[Said], root: Observed | None) -> list[Said]:
+def _first_failures(failures: list[LocatedStatement], root: FailedProcess | None) -> list[LocatedStatement]:
     """The failures of the rank that failed first: the failure that torchrun observed first, else the earliest if all
     lines have times of one form, else all.
     """
@@ -327,7 +327,7 @@ def _first_failures(failures: list[Said], root: Observed | None) -> list[Said]:
     return failures
 
 
-def _follows_failure(each: Said, failure: Said) -> bool:
+def _follows_failure(each: LocatedStatement, failure: LocatedStatement) -> bool:
     """Whether a line about the end of other ranks, or about a peer, comes from another rank than a failure, and not
     before it.
 
@@ -362,7 +362,7 @@ _OF_PROCESSES = frozenset({"killed", "crash", "worker-ended", "worker-lost"})
 """Statements of the end of a process without its reason."""
 
 
-def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
+def _ends_after_others(said: Sequence[LocatedStatement]) -> Iterator[tuple[str, str, int]]:
     """The ends of processes that follow from an earlier line: the abort by which the watchdog of PyTorch ends its
     process, the cancel of a job whose collective timed out before, the kill of tasks whose step was canceled before,
     and every end after the scheduler ended the job.
@@ -382,7 +382,7 @@ def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
 
 
 def _ended_processes(
-    said: Sequence[Said], root: Observed | None, others: tuple[Observed, ...]
+    said: Sequence[LocatedStatement], root: FailedProcess | None, others: tuple[FailedProcess, ...]
 ) -> Iterator[tuple[str, str, int]]:
     """The lines of processes that torchrun lists in addition to the one that failed first, with other exit codes."""
     for other in others:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clusterspec.logs.benchmark import Benchmark, Listed
+from clusterspec.logs.benchmark import Benchmark, ListedFigure
 from clusterspec.logs.nccl_rows import MOST_ROWS, NotALogError
 from clusterspec.logs.perftest import LATENCY_HEAD
 from clusterspec.logs.text_lines import line_at, lines_of
@@ -45,10 +45,10 @@ def read_latency_test(text: str) -> Benchmark:
     return Benchmark(LATENCY_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
 
-def _latency_tests(text: str) -> list[list[Listed]]:
+def _latency_tests(text: str) -> list[list[ListedFigure]]:
     """The latencies under each heading with rows; once where both sides of a test print the same."""
-    found: dict[tuple[tuple[str, str], ...], list[Listed]] = {}
-    columns, listed, rows = list[str](), list[Listed](), 0
+    found: dict[tuple[tuple[str, str], ...], list[ListedFigure]] = {}
+    columns, listed, rows = list[str](), list[ListedFigure](), 0
     for number, line in enumerate(lines_of(text), 1):
         if head := LATENCY_HEAD.search(line[:400]):
             found.setdefault(tuple((each.name, each.text) for each in listed), listed)
@@ -59,7 +59,7 @@ def _latency_tests(text: str) -> list[list[Listed]]:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             figures = zip(columns, match[2].split(), strict=False)
             listed += [
-                Listed(f"{_SHOWN[name]} latency of {match[1]} B", f"{float(figure):g} us", number)
+                ListedFigure(f"{_SHOWN[name]} latency of {match[1]} B", f"{float(figure):g} us", number)
                 for name, figure in figures
                 if name in _SHOWN
             ]
@@ -83,7 +83,7 @@ def read_iperf(text: str) -> Benchmark:
     if isinstance(fault := value.get("error"), str) and fault:
         raise NotALogError(f"the test of iperf3 failed: {fault[:120]}")
     end, start = _mapping_within(value, "end"), _mapping_within(_mapping_within(value, "start"), "test_start")
-    listed: list[Listed] = []
+    listed: list[ListedFigure] = []
     for key, shown in (
         ("sum_received", "received"),
         ("sum_received_bidir_reverse", "received the other way"),
@@ -91,15 +91,15 @@ def read_iperf(text: str) -> Benchmark:
     ):
         rate = _finite_number(_mapping_within(end, key).get("bits_per_second"))
         if rate and not (key == "sum" and listed):
-            listed.append(Listed(shown, f"{rate / 1e9:.6g} Gb/s", _line_of_word(text, f'"{key}"')))
+            listed.append(ListedFigure(shown, f"{rate / 1e9:.6g} Gb/s", _line_of_word(text, f'"{key}"')))
     if not listed:
         raise NotALogError("states no rate at its end (end.sum_received.bits_per_second)")
     for key, shown in (("protocol", "protocol"), ("num_streams", "streams"), ("duration", "seconds")):
         stated = start.get(key)
         if isinstance(stated, str | int) and not isinstance(stated, bool):
-            listed.append(Listed(shown, str(stated)[:40], _line_of_word(text, f'"{key}"')))
+            listed.append(ListedFigure(shown, str(stated)[:40], _line_of_word(text, f'"{key}"')))
     if retransmits := _finite_number(_mapping_within(end, "sum_sent").get("retransmits")):
-        listed.append(Listed("retransmits", f"{retransmits:.0f}", _line_of_word(text, '"retransmits"')))
+        listed.append(ListedFigure("retransmits", f"{retransmits:.0f}", _line_of_word(text, '"retransmits"')))
     why = "sockets between two hosts: not a bandwidth of RDMA or of accelerators, so not for `measured:`"
     return Benchmark(IPERF_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
@@ -120,7 +120,7 @@ def read_fio(text: str) -> Benchmark:
     """The read and write rates of each job. Raises `NotALogError` if there are none, or a job failed."""
     value = _json_object(text[max(text.find("{"), 0) :])
     jobs = value.get("jobs")
-    listed: list[Listed] = []
+    listed: list[ListedFigure] = []
     for number, job in enumerate(jobs if isinstance(jobs, list) else [], 1):
         if number > MOST_JOBS:
             raise NotALogError(f"more than {MOST_JOBS:,} jobs")
@@ -132,7 +132,7 @@ def read_fio(text: str) -> Benchmark:
     return Benchmark(FIO_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
 
-def _job_rates(job: Mapping[str, Any], text: str, number: int) -> Iterator[Listed]:
+def _job_rates(job: Mapping[str, Any], text: str, number: int) -> Iterator[ListedFigure]:
     name = str(job.get("jobname") or "")[:40]
     line = _line_of_word(text, f'"jobname" : {json.dumps(name)}') if name else 1
     if _finite_number(job.get("error")):
@@ -144,9 +144,9 @@ def _job_rates(job: Mapping[str, Any], text: str, number: int) -> Iterator[Liste
         if rate is None and (kibibytes := _finite_number(part.get("bw"))) is not None:
             rate = kibibytes * 1024
         if rate:
-            yield Listed(f"{direction} rate{of}", f"{rate / 1e9:.6g} GB/s", line)
+            yield ListedFigure(f"{direction} rate{of}", f"{rate / 1e9:.6g} GB/s", line)
             if operations := _finite_number(part.get("iops")):
-                yield Listed(f"{direction} operations per second{of}", f"{operations:.6g}", line)
+                yield ListedFigure(f"{direction} operations per second{of}", f"{operations:.6g}", line)
 
 
 def _json_object(text: str) -> Mapping[str, Any]:

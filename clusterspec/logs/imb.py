@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Listed, Series, SizePoint
+from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, ListedFigure, Series, SizePoint
 from clusterspec.logs.launch_lines import Launch, launches_in, placements_in
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.logs.osu import listed_collective
@@ -78,7 +78,7 @@ def read_imb(text: str) -> Benchmark:
     """
     lines = text.split("\n")
     series: list[Series] = []
-    listed: list[Listed] = []
+    listed: list[ListedFigure] = []
     remarks: list[tuple[str, int]] = []
     for table in _tables_of(text, len(lines)):
         collective, of_part, why = _traffic_of(table)

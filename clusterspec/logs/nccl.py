@@ -131,7 +131,7 @@ _ROW = re.compile(
 _ALGORITHMS = {"ring": "ring", "tree": "tree", "nvls": "nvls", "nvlstree": "nvls-tree"}
 
 
-def matches(head: str) -> bool:
+def is_nccl_output(head: str) -> bool:
     """Whether a text looks like the output of nccl-tests."""
     titled = re.search(r"^(?>.{0,80}?\bsize\b)(?>.*?\btime\b)(?>.*?\balgbw\b).*?\bbusbw\b", head, re.MULTILINE)
     return bool(titled and "size(B)" not in head) or bool(_ROW.search(head)) or "# nThread" in head

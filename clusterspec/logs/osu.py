@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from clusterspec.logs.benchmark import Benchmark, Listed, Series, SizePoint
+from clusterspec.logs.benchmark import Benchmark, ListedFigure, Series, SizePoint
 from clusterspec.logs.launch_lines import Launch, launches_in
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.quantity import bus_factor
@@ -61,7 +61,7 @@ class _Found:
     """What the tests of a file gave."""
 
     series: list[Series] = field(default_factory=list)
-    listed: list[Listed] = field(default_factory=list)
+    listed: list[ListedFigure] = field(default_factory=list)
     remarks: list[tuple[str, int]] = field(default_factory=list)
 
 
@@ -160,12 +160,12 @@ def _add_collective(test: _Test, lines: list[str], found: _Found) -> None:
         found.remarks.append((f"the OSU test {test.name} is in host memory: not between accelerators", test.start))
 
 
-def listed_collective(series: Series) -> Listed:
+def listed_collective(series: Series) -> ListedFigure:
     """The bandwidth of a collective in host memory at its largest size, with its ranks and nodes."""
     on = f" on {series.nodes} nodes" if series.nodes and series.nodes > 1 else " on one node" if series.nodes else ""
     at = series.largest
     name = f"bus bandwidth of {series.collective} of {series.ranks} ranks{on} at {size_text(at.size)}, in host memory"
-    return Listed(name, f"{at.busbw / 1e9:.6g} GB/s", at.line)
+    return ListedFigure(name, f"{at.busbw / 1e9:.6g} GB/s", at.line)
 
 
 def _has_host_buffer(lines: Sequence[str], test: _Test) -> bool:

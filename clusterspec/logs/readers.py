@@ -204,7 +204,7 @@ def _rank_count(text: str) -> int | None:
 
 @dataclass(frozen=True)
 class LogReader:
-    """A log reader: ``matches`` tests the head of a text, ``read`` parses the text."""
+    """A log reader: ``is_nccl_output`` tests the head of a text, ``read`` parses the text."""
 
     name: str
     title: str
@@ -240,7 +240,7 @@ READERS = (
     LogReader(
         "bandwidth-table", "Markdown tables of bus bandwidth by message size", is_markdown_table, read_markdown_table
     ),
-    LogReader("nccl-tests", "nccl-tests and rccl-tests, with NCCL_DEBUG lines", nccl.matches, nccl.read),
+    LogReader("nccl-tests", "nccl-tests and rccl-tests, with NCCL_DEBUG lines", nccl.is_nccl_output, nccl.read),
 )
 HEAD = 200_000
 """Characters from which the tool of a log is detected; NCCL_DEBUG lines of many ranks may precede the table."""

@@ -50,10 +50,10 @@ def first_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 def _words_of_sequence(parts: Iterable[Any]) -> Words:
     """The words of consecutive parts: the words of the part whose words are longest."""
-    return max(_candidates(parts), key=_selectivity, default=UNKNOWN)
+    return max(_candidates(parts), key=_selectivity_key, default=UNKNOWN)
 
 
-def _selectivity(words: Words) -> tuple[int, int]:
+def _selectivity_key(words: Words) -> tuple[int, int]:
     """The length of the shortest word of a set, then its negated size: the higher, the fewer lines match."""
     return min(map(len, words), default=0), -len(words)
 

@@ -210,13 +210,13 @@ def symptom_statements(text: str) -> Iterator[tuple[str, str, int]]:
             if pattern.search(line):
                 yield f"{SYMPTOM}{name}", shown_line(line.strip()), number
                 break
-    yield from _figures(sentences)
+    yield from _figure_observations(sentences)
 
 
-def _figures(sentences: list[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
+def _figure_observations(sentences: list[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
     """The observations that figures of sentences make: power far below its limit, memory of the host nearly full.
 
-    >>> list(_figures([(3, "All cards are at 160 W of 350 W, host memory 214G of 252G used.")]))
+    >>> list(_figure_observations([(3, "All cards are at 160 W of 350 W, host memory 214G of 252G used.")]))
     [('symptom low-power', '160 of 350 W', 3), ('symptom full-host-memory', '214 of 252 G', 3)]
     """
     for number, line in sentences:

@@ -252,7 +252,7 @@ def _count_words(present: list[str], words: Words, tried: dict[str, int]) -> Non
             del words[word]
 
 
-def _places(line: str, search: Search) -> list[int]:
+def _candidate_places(line: str, search: Search) -> list[int]:
     """The places of the patterns and messages that may match a line."""
     return _places_of([word for word in search.words if word in line], line, search)
 
@@ -302,12 +302,12 @@ def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
         if not (raised or _OPEN.search(line[-40:])):
             continue
         whole = f"{line.rstrip()} {following.strip()}"
-        if places := _places(whole, search):
+        if places := _candidate_places(whole, search):
             joined += 1
             parts = {
                 name
                 for part in (line, following)
-                for name, _, _ in _statements_of_line(part, number, _places(part, search))
+                for name, _, _ in _statements_of_line(part, number, _candidate_places(part, search))
             }
             yield from (each for each in _statements_of_line(whole, number, places) if each[0] not in parts)
 

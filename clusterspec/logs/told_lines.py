@@ -111,7 +111,7 @@ def text_with_whole_exceptions(text: str) -> str:
     return _BEFORE_ITS_TEXT.sub(r"\1: \2", text)
 
 
-def ended_well(text: str) -> bool:
+def states_success(text: str) -> bool:
     """Whether the last run of a log states its success, as MLPerf's, nccl-tests and jobs of Ray do; a run that started
     after it has not ended.
     """

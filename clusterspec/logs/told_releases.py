@@ -42,7 +42,7 @@ _RELEASES = re.compile(rf"(?<![a-z0-9])(?=[{_FIRST}])(?:{_NAMED}){_BETWEEN}{_NUM
 """The release of software in a line in lowercase letters."""
 
 
-class Told(NamedTuple):
+class NamedRelease(NamedTuple):
     """A release of software that a line of a text names, with `BEFORE` where it means the earlier ones."""
 
     software: str
@@ -77,7 +77,7 @@ def _symptoms(text: str) -> tuple[tuple[frozenset[str], ...], ...]:
     return tuple(tuple(frozenset(words_of(each)) for each in part.split("|")) for part in text.split(";"))
 
 
-def told_releases(text: str) -> Iterator[Told]:
+def told_releases(text: str) -> Iterator[NamedRelease]:
     """The releases that the lines of a text name, each with its first line.
 
     >>> list(told_releases("We use torch==2.7.0 with\\nNCCL version 2.26.2+cuda12.2"))
@@ -92,7 +92,7 @@ def told_releases(text: str) -> Iterator[Told]:
         for software, release in _releases_of_line(line[:LONGEST]):
             if (software, release) not in seen:
                 seen.add((software, release))
-                yield Told(software, release, number)
+                yield NamedRelease(software, release, number)
 
 
 def _releases_of_line(line: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from clusterspec.logs.blamed_things import blamed_things, blames
+from clusterspec.logs.blamed_things import blamed_things, blames_something
 from clusterspec.logs.opposed_releases import works_with_one_of_two
 from clusterspec.logs.outcomes import (
     BAD,
@@ -282,7 +282,7 @@ def _has_an_outcome(line: str) -> bool:
     """Whether a line is a row of a table, or has words of an outcome or of a blamed part, or two rates."""
     plain = _text_without_marks(line)
     folded = plain.casefold()
-    told = blames(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
+    told = blames_something(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
     return told or plain.lstrip().startswith("|")
 
 

@@ -14,7 +14,7 @@ from clusterspec.logs.first_failures import (
     ENDS,
     OF_THE_END,
     OWN_EXCEPTION,
-    Told,
+    LocatedStatements,
     ending_of,
     failure_statements,
     first_failures,
@@ -32,8 +32,8 @@ from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import (
-    ended_well,
     lists_changes,
+    states_success,
     text_with_whole_exceptions,
     text_without_labels,
     text_without_passed,
@@ -79,7 +79,7 @@ def read_unfinished(text: str) -> Benchmark | None:
 
     The ranks come from the list of devices, else from the largest communicator.
     """
-    if ended_well(text) or lists_changes(text):
+    if states_success(text) or lists_changes(text):
         return None
     text, left_out = searched_part(text)
     text = text_without_stop(text_without_passed(text_with_whole_exceptions(text_without_labels(text))))
@@ -102,13 +102,15 @@ def read_unfinished(text: str) -> Benchmark | None:
     return Benchmark(TOOL, (series,), evidence=evidence, ending=ending, left_out=left_out, devices=devices)
 
 
-def _with_published_faults(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:
+def _with_published_faults(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], LocatedStatements]:
     """The evidence of a text of which a line states a cause, and published faults."""
     evidence, failures = _with_consequences_last(text, evidence)
     return (*evidence, *_published_faults(text)), failures
 
 
-def _evidence_without_decision(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told] | None:
+def _evidence_without_decision(
+    text: str, evidence: tuple[Evidence, ...]
+) -> tuple[tuple[Evidence, ...], LocatedStatements] | None:
     """What a text of which no line states a cause suggests and reports; None if it tells of no failure."""
     family = "midway" if has_steps(text) else "silent"
     hang = [Evidence(f"family {family}", *found)] if (found := reported_hang(text)) else []
@@ -145,7 +147,9 @@ def _published_faults(text: str) -> Iterator[Evidence]:
     return (Evidence(*each) for each in fault_statements(text))
 
 
-def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:
+def _with_consequences_last(
+    text: str, evidence: tuple[Evidence, ...]
+) -> tuple[tuple[Evidence, ...], LocatedStatements]:
     """The statements, with those that follow from the failure of another rank last and the evidence for each of these;
     and the same statements with the ranks and times of their lines.
     """

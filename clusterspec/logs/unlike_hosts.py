@@ -103,7 +103,7 @@ _PART_OF = {
 _OF_ONE_JOB = frozenset({"size", "meeting"})
 
 
-class Told(NamedTuple):
+class HostFact(NamedTuple):
     """A value that a line has of a fact, of a host or of the outcome of a run."""
 
     whose: str
@@ -142,15 +142,15 @@ def _lone_processes(text: str) -> tuple[str, str, int] | None:
     return f"{ALIKE}world", f"{len(found)} processes print that they are rank 0 of 1", line
 
 
-def _values_by_owner(told: list[Told]) -> dict[str, list[Told]]:
+def _values_by_owner(told: list[HostFact]) -> dict[str, list[HostFact]]:
     """The values of one fact by the host or the outcome that has them."""
-    found: dict[str, list[Told]] = {}
+    found: dict[str, list[HostFact]] = {}
     for each in told:
         found.setdefault(each.whose, []).append(each)
     return found
 
 
-def _of_hosts(fact: str, values: Mapping[str, list[Told]]) -> Iterator[tuple[str, str, int]]:
+def _of_hosts(fact: str, values: Mapping[str, list[HostFact]]) -> Iterator[tuple[str, str, int]]:
     """The statement that two hosts have no value of a fact in common; for ranks that they have the same one."""
     hosts = [whose for whose in values if whose not in (HELPED, "")]
     for place, host in enumerate(hosts[1:], 1):
@@ -165,7 +165,7 @@ def _of_hosts(fact: str, values: Mapping[str, list[Told]]) -> Iterator[tuple[str
             return
 
 
-def _of_outcomes(fact: str, values: Mapping[str, list[Told]]) -> Iterator[tuple[str, str, int]]:
+def _of_outcomes(fact: str, values: Mapping[str, list[HostFact]]) -> Iterator[tuple[str, str, int]]:
     """The statement that a run works with one value of a fact, and does not with another one."""
     good, bad = values.get(HELPED, []), values.get("", [])
     if fact == "rank" or fact in _OF_ONE_JOB or not good or not bad:
@@ -176,7 +176,7 @@ def _of_outcomes(fact: str, values: Mapping[str, list[Told]]) -> Iterator[tuple[
     yield f"{TRIAL}{HELPED} release of {_PART_OF.get(fact, 'library')}", shown, max(good[0].line, bad[0].line)
 
 
-def _told_behind_prefixes(text: str) -> Iterator[Told]:
+def _told_behind_prefixes(text: str) -> Iterator[HostFact]:
     """The releases that lines with the prefix of a library have."""
     if not _PREFIX.search(text):
         return
@@ -184,10 +184,10 @@ def _told_behind_prefixes(text: str) -> Iterator[Told]:
         for match in islice(_COMPILED[fact].finditer(text), MOST_FOUND):
             start = text.rfind("\n", 0, match.start()) + 1
             if host := _PREFIX.match(text[start : start + LONGEST]):
-                yield Told(host[1], fact, match[1], line_at(text, start))
+                yield HostFact(host[1], fact, match[1], line_at(text, start))
 
 
-def _told_below_headings(text: str) -> Iterator[Told]:
+def _told_below_headings(text: str) -> Iterator[HostFact]:
     """The facts of the lines below a heading that names a host or an outcome, and of sentences that name hosts."""
     if not (_HEADING.search(text, 0, MOST_SEARCHED) or _INLINE.search(text, 0, MOST_SEARCHED)):
         return
@@ -226,10 +226,10 @@ def _host_name(written: str) -> str:
     return re.sub(r"[ _#-]", "", written).lower()
 
 
-def _facts_of(line: str, whose: str, number: int) -> Iterator[Told]:
+def _facts_of(line: str, whose: str, number: int) -> Iterator[HostFact]:
     """The facts of a part of a line."""
     for fact, pattern in _COMPILED.items():
         if match := pattern.search(line):
-            yield Told(whose, fact, match[1], number)
+            yield HostFact(whose, fact, match[1], number)
     if match := _RANK.search(line):
-        yield Told(whose, "rank", match[1], number)
+        yield HostFact(whose, "rank", match[1], number)

@@ -57,11 +57,11 @@ def _line_of_denied_device(text: str) -> tuple[str, int] | None:
         return None
     lines = list(lines_of(text))
     for number, line in enumerate(lines, 1):
-        if _ANSWERED.search(line) or (_ASKED.match(line) and _denied_below(lines[number : number + _AFTER])):
+        if _ANSWERED.search(line) or (_ASKED.match(line) and _is_denied_below(lines[number : number + _AFTER])):
             return shown_line(line), number
     return None
 
 
-def _denied_below(following: list[str]) -> bool:
+def _is_denied_below(following: list[str]) -> bool:
     """Whether the first of the next lines of a session that is not blank has the answer False."""
     return _FALSE.match(next((line for line in following if line.strip()), "")) is not None

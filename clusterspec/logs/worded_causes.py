@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.logs.cause_terms import Found, Term, is_command, terms_in, weights, words_of
+from clusterspec.logs.cause_terms import FoundTerm, Term, is_command, terms_in, weights, words_of
 from clusterspec.logs.fault_words import OF_A_PERSON
 from clusterspec.logs.report_sentences import (
     is_logged,
@@ -67,15 +67,15 @@ SPECIFIC = 3
 """Least number of words of a symptom that may name a cause by itself."""
 
 
-class Worded(NamedTuple):
+class WordedCause(NamedTuple):
     """A cause that the words of a text suggest: its score, and the terms of it, the heaviest first."""
 
     cause: str
     score: float
-    terms: tuple[Found, ...]
+    terms: tuple[FoundTerm, ...]
 
 
-def worded_causes(text: str) -> list[Worded]:
+def worded_causes(text: str) -> list[WordedCause]:
     """The causes that a text is suspected of by its words, the likeliest first; none below `FEWEST`.
 
     >>> [each.cause for each in worded_causes("It stops: the security group of the second subnet has no rule.")]
@@ -90,9 +90,9 @@ def worded_causes(text: str) -> list[Worded]:
     return [each for each in named if each.score >= max(NEAR * best, fewest)][:MOST]
 
 
-def _scored_causes(text: str) -> list[Worded]:
+def _scored_causes(text: str) -> list[WordedCause]:
     """The causes that have terms in a text, with their scores, the highest first."""
-    found: dict[str, list[Found]] = {}
+    found: dict[str, list[FoundTerm]] = {}
     for each in terms_in(text):
         found.setdefault(each.term.cause, []).append(each)
     return sorted(
@@ -105,23 +105,23 @@ def _is_specific(term: Term) -> bool:
     return term.role not in _ALIKE and (term.role != "symptom" or len(term.words) >= SPECIFIC)
 
 
-def _scored_cause(cause: str, found: Iterable[Found]) -> Worded:
+def _scored_cause(cause: str, found: Iterable[FoundTerm]) -> WordedCause:
     """A cause with the score of its terms in a text."""
     order = sorted(found, key=lambda each: (-_weight(each), each.line, each.term.text))
     denied = [each for each in order if each.denied and each.term.role != "symptom"]
     stated = _without_parts([each for each in order if each not in denied])
     score = sum(_weight(each) / (1 + PER_TERM * place) for place, each in enumerate(stated))
-    return Worded(cause, round(score - OF_DENIAL * max(map(_weight, denied), default=0.0), 3), tuple(stated))
+    return WordedCause(cause, round(score - OF_DENIAL * max(map(_weight, denied), default=0.0), 3), tuple(stated))
 
 
-def _weight(found: Found) -> float:
+def _weight(found: FoundTerm) -> float:
     """The weight of a term at its place."""
     return weights()[found.term] * (OF_LAUNCH if found.launched else 1) * (OF_TITLE if found.of_title else 1)
 
 
-def _without_parts(found: Sequence[Found]) -> list[Found]:
+def _without_parts(found: Sequence[FoundTerm]) -> list[FoundTerm]:
     """The terms, the heaviest first, other than those whose words are all in one before it."""
-    kept: list[Found] = []
+    kept: list[FoundTerm] = []
     for each in found:
         if not any(each.term.words <= other.term.words for other in kept):
             kept.append(each)
@@ -141,7 +141,7 @@ def suspected_statements(text: str) -> Iterator[tuple[str, str, int]]:
         yield f"{name}{each.cause}", _shown_terms(each.terms), each.terms[0].line
 
 
-def _suspected(text: str) -> Sequence[Worded]:
+def _suspected(text: str) -> Sequence[WordedCause]:
     """The causes that a text is suspected of: by its terms and single words together if it tells of a case, else by
     terms that are more than topics.
     """
@@ -158,8 +158,8 @@ def _suspected(text: str) -> Sequence[Worded]:
 
 
 def likeliest_causes(
-    text: str, sentences: Sequence[tuple[int, str]], named: Sequence[Worded] = (), least: float = LEAST
-) -> list[Worded]:
+    text: str, sentences: Sequence[tuple[int, str]], named: Sequence[WordedCause] = (), least: float = LEAST
+) -> list[WordedCause]:
     """The causes that the terms of a text and the single words of its sentences speak for, the likeliest first: those
     already ``named`` by terms, and those with a score of ``least``.
 
@@ -177,40 +177,41 @@ def likeliest_causes(
     best = max(scores.values())
     certain = {each.cause for each in named}
     kept = [
-        Worded(cause, score, _terms_of(cause, by_terms.get(cause), sentences))
+        WordedCause(cause, score, _terms_of(cause, by_terms.get(cause), sentences))
         for cause, score in scores.items()
         if score >= NEAR * best and (score >= least or cause in certain)
     ]
     return sorted(kept, key=lambda each: (-each.score, each.cause))[:MOST]
 
 
-def _joint_score(worded: Worded | None, evidence: float) -> float:
+def _joint_score(worded: WordedCause | None, evidence: float) -> float:
     """The score of a cause by its terms in a text and the evidence of single words, less what any report has of it."""
     by_terms = max(worded.score, 0.0) if worded else 0.0
     return round(max(by_terms, by_terms + PER_EVIDENCE * evidence - BACKGROUND), 3)
 
 
-def _terms_of(cause: str, worded: Worded | None, sentences: Sequence[tuple[int, str]]) -> tuple[Found, ...]:
+def _terms_of(cause: str, worded: WordedCause | None, sentences: Sequence[tuple[int, str]]) -> tuple[FoundTerm, ...]:
     """The terms that a text has of a cause, or the heaviest single words of its sentences."""
     terms = worded.terms if worded else ()
     return terms or tuple(_heaviest_words(sentences, cause))
 
 
-def _heaviest_words(sentences: Sequence[tuple[int, str]], cause: str) -> list[Found]:
+def _heaviest_words(sentences: Sequence[tuple[int, str]], cause: str) -> list[FoundTerm]:
     """The words of some sentences that speak most for a cause, each as a term with its line."""
     lines = {word: number for number, line in reversed(sentences) for word in words_of(line)}
     order = sorted(lines, key=lambda word: (-evidence_of_word(word).get(cause, 0.0), word))[:SHOWN]
     return [
-        Found(Term(cause, "subject", word, frozenset({word}), frozenset()), lines[word], False, False) for word in order
+        FoundTerm(Term(cause, "subject", word, frozenset({word}), frozenset()), lines[word], False, False)
+        for word in order
     ]
 
 
-def _is_of_topics(worded: Worded) -> bool:
+def _is_of_topics(worded: WordedCause) -> bool:
     """Whether the terms of a cause only tell what a text is about."""
     return all(each.term.role in _TOPICS for each in worded.terms)
 
 
-def _shown_terms(found: Sequence[Found]) -> str:
+def _shown_terms(found: Sequence[FoundTerm]) -> str:
     """The heaviest terms of a cause, each with its line if that is not the first one's."""
     first = found[0].line
     shown = (f"“{each.term.text}”" + (f" (line {each.line})" if each.line != first else "") for each in found[:SHOWN])

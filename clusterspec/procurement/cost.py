@@ -12,7 +12,7 @@ from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.interruptions import Interruptions, plan_interruptions
 from clusterspec.cost.nameplates import charged_nodes, power_draw
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.power import Drawn, drawn_power
+from clusterspec.cost.power import MachinePower, drawn_power
 from clusterspec.cost.term import Term, computed_term
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill
@@ -241,7 +241,7 @@ def _distinct_assumptions(*assumptions: Assumption) -> tuple[Assumption, ...]:
     return tuple({each[0]: each for each in assumptions}.values())
 
 
-def _power_assumptions(whole: Term | None, power: Drawn | None) -> tuple[Assumption, ...]:
+def _power_assumptions(whole: Term | None, power: MachinePower | None) -> tuple[Assumption, ...]:
     """Assumptions about the power draw after the energy in a total."""
     used = whole is not None and any(part.name == "energy" for part in whole.parts)
     return power.assumptions if used and power is not None and power.busy is not None else ()

@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.energy import mean_price, parts_power, stated_pue
 from clusterspec.cost.formulas.power import mean_draw
 from clusterspec.cost.nameplates import PowerDraw
-from clusterspec.cost.power import Drawn
+from clusterspec.cost.power import MachinePower
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import line_price as line_price_of_quote
@@ -51,7 +51,7 @@ class Inputs:
     power: PowerDraw
     procurement: ProcurementSpec
     years: float | None
-    drawn: Drawn | None = None
+    drawn: MachinePower | None = None
     """The power as drawn; None if unknown, in which case the energy is computed from nameplates."""
     part: float = 1.0
     """The part of the machine that is counted; ``drawn`` is the power of that part."""

@@ -100,7 +100,7 @@ def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> 
 def costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
     """The cost of a million tokens of each kind: prompts take the time of prefill, outputs the rest.
 
-    Cached input costs the attention of computed tokens to it. Reading it takes no accelerator time.
+    Cached input costs the time in which computed tokens attend to it; reading the cache takes no accelerator time.
     """
     times, load = plan.serving, plan.design.workload.serving if plan.design.workload else None
     if times is None or load is None or times.output_tokens_per_second <= 0:

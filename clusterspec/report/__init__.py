@@ -57,7 +57,7 @@ WIDTH = 100
 
 
 @dataclass(frozen=True)
-class Ink:
+class TextStyle:
     """Colors text if ``on``, else returns it unchanged; ``width`` is the number of columns."""
 
     on: bool = False
@@ -78,7 +78,7 @@ class Ink:
         return lambda text: self.paint(style, text)
 
 
-PLAIN = Ink()
+PLAIN = TextStyle()
 
 
 def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> list[str]:
@@ -121,9 +121,9 @@ def _wrapped_text(text: str, width: int, first: str, then: str) -> list[str]:
     )
 
 
-def paragraph(text: str, ink: Ink) -> str:
+def paragraph(text: str, style: TextStyle) -> str:
     """A wrapped paragraph with its line end; empty for an empty text."""
-    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if text else ""
+    return "\n".join(wrapped_lines(text, style.measure)) + "\n" if text else ""
 
 
 _GLUE = "\ue000"
@@ -204,17 +204,17 @@ MOST = 3
 """Errors that are printed in full."""
 
 
-def errors_text(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str:
+def errors_text(findings: Sequence[Finding], file: str, style: TextStyle = PLAIN) -> str:
     """The errors of a spec, the first ones in full; empty if there are none."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""
     from clusterspec.units import plural
 
-    lines = ["", ink.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
+    lines = ["", style.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
     for error in errors[:MOST]:
         place = f"{plain_line(error.span.file)}:{error.span.start.line}"
-        lines += wrapped_lines(f"{place}: {plain_line(error.message)} [{error.rule}]", ink.measure, "  ", "    ")
+        lines += wrapped_lines(f"{place}: {plain_line(error.message)} [{error.rule}]", style.measure, "  ", "    ")
     named = plain_line(shell_word(file)).replace("\n", " ")
     more = f"  {len(errors) - MOST} more: " if len(errors) > MOST else "  Details: "
     return "\n".join([*lines, f"{more}`clusterspec check {named}`"]) + "\n"
@@ -251,7 +251,7 @@ def text_table(
     *,
     right: Iterable[int] = (),
     wrap: Collection[int] = (),
-    ink: Ink = PLAIN,
+    style: TextStyle = PLAIN,
 ) -> str:
     """Rows under headings, two spaces apart; the columns in ``right`` are right-aligned.
 
@@ -262,7 +262,7 @@ def text_table(
     aligned, cells = set(right), [heads, *rows]
     widths = [max(text_width(row[k]) for row in cells) for k in range(len(heads))]
     least = {k: max(text_width(word) for row in cells for word in ("", *row[k].split())) for k in wrap}
-    side_by_side, widths, gap = _arranged_columns(widths, least, ink.width)
+    side_by_side, widths, gap = _arranged_columns(widths, least, style.width)
     beneath = [k for k in range(len(heads)) if k not in side_by_side and k in least]
     stacked = [k for k in range(len(heads)) if k not in side_by_side and k not in least]
 
@@ -276,10 +276,10 @@ def text_table(
         if row is not heads and (named := [f"{heads[k]} {row[k].strip()}" for k in stacked if row[k].strip()]):
             below = [", ".join(named), *below]
         shown = [line(dict(zip(side_by_side, each, strict=True))) for each in zip_longest(*parts, fillvalue="")]
-        return shown + [text for each in below for text in wrapped_lines(each, ink.width, BENEATH, BENEATH)]
+        return shown + [text for each in below for text in wrapped_lines(each, style.width, BENEATH, BENEATH)]
 
     body = [text for row in rows for text in lines(row)]
-    return "".join(text + "\n" for text in [*(ink.paint("dim", text) for text in lines(heads)), *body])
+    return "".join(text + "\n" for text in [*(style.paint("dim", text) for text in lines(heads)), *body])
 
 
 def _cell_lines(text: str, width: int) -> list[str]:
@@ -351,11 +351,11 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 # The interpretations of a quantity as text
 
 
-def readings_text(readings: Readings, ink: Ink = PLAIN) -> str:
+def readings_text(readings: Readings, style: TextStyle = PLAIN) -> str:
     """The interpretations, grouped by assumption if the text is ambiguous."""
-    parts = [f"{ink.paint('bold', plain_line(readings.written))}: {readings.meaning}\n"]
+    parts = [f"{style.paint('bold', plain_line(readings.written))}: {readings.meaning}\n"]
     if readings.ambiguous:
-        parts.append(ink.paint("yellow", "The text is ambiguous:") + "\n")
+        parts.append(style.paint("yellow", "The text is ambiguous:") + "\n")
     for assuming, rows in groupby(readings.rows, key=lambda row: row.assuming):
         parts.append("\n" + (f"  if {assuming}\n" if assuming else "") + readings_block(tuple(rows)))
     return "".join(parts)

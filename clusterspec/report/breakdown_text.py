@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clusterspec.cost.term import Term
-from clusterspec.report import Ink, share_bar, text_table
+from clusterspec.report import TextStyle, share_bar, text_table
 from clusterspec.units import display, portion
 
 MOST = 10
 """Maximum rows of one sum on the first screen; the smallest parts are combined in the last row."""
 
 
-def breakdown_text(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
+def breakdown_text(term: Term, style: TextStyle, depth: int = 1, most: int | None = None) -> str:
     """A term with its parts in at most ``most`` rows. Parts that add up to the term have a fraction and a bar.
 
     The factors of a product have no fractions.
@@ -23,11 +23,11 @@ def breakdown_text(term: Term, ink: Ink, depth: int = 1, most: int | None = None
         share = part.value / term.value if is_share and term.value else None
         added = added or share is not None
         name, value = "  " * level + part.label, display(part.value, part.unit)
-        bar = ink.paint("blue", share_bar(share)) if share is not None and level == 1 else ""
+        bar = style.paint("blue", share_bar(share)) if share is not None and level == 1 else ""
         rows.append((name, value, portion(share) if share is not None else "", bar))
     value = "time" if {part.unit for part in shown.parts} == {"s"} else "size" if added else "value"
     heads = ("  part", value, "share", "") if added else ("  part", value)
-    return text_table(heads, [row[: len(heads)] for row in rows], right=(1, 2), wrap=(0,), ink=ink)
+    return text_table(heads, [row[: len(heads)] for row in rows], right=(1, 2), wrap=(0,), style=style)
 
 
 def nested_parts(term: Term, depth: int, level: int = 1, whole: bool = True) -> Iterable[tuple[Term, int, bool]]:

@@ -11,7 +11,7 @@ from clusterspec.procurement.bill import SHEET, sheet_rows
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.items import Item, kind_words
 from clusterspec.procurement.neighbor import Neighbor
-from clusterspec.report import PLAIN, Ink, errors_text, paragraph, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, errors_text, paragraph, wrapped_lines
 from clusterspec.report.estimate_rows import clock_text, value_text
 from clusterspec.results import BillReport
 from clusterspec.results.decision import CostReport
@@ -20,10 +20,10 @@ from clusterspec.units import display, percent, plain, plural, portion, years_te
 FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
 
 
-def bill_text(report: BillReport, ink: Ink = PLAIN) -> str:
+def bill_text(report: BillReport, style: TextStyle = PLAIN) -> str:
     """The parts with the derivation of each quantity, the total, the fabric in one line and omissions."""
     if not report.items:
-        why = errors_text(report.findings, report.input.name, ink)
+        why = errors_text(report.findings, report.input.name, style)
         return "The spec states too little to count parts.\n\n" + fabric_text(report) + "\n" + why
     priced = report.bill.total is not None
     heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "derivation")
@@ -31,10 +31,10 @@ def bill_text(report: BillReport, ink: Ink = PLAIN) -> str:
     if priced:
         rows.append((report.bill.total_title, "", "", "", money_text(report.bill.total, report.bill.currency), ""))
     right = (2, 3, 4) if priced else (2,)
-    table = grid.text_table(heads, rows, right=right, wrap=(0, 1, len(heads) - 1), ink=ink)
-    fabric = wrapped_lines(fabric_text(report), ink.width, "", "  ")
-    shown = "\n".join([table, *fabric, *_uncounted_texts(report, ink)]) + "\n"
-    return shown + errors_text(report.findings, report.input.name, ink)
+    table = grid.text_table(heads, rows, right=right, wrap=(0, 1, len(heads) - 1), style=style)
+    fabric = wrapped_lines(fabric_text(report), style.width, "", "  ")
+    shown = "\n".join([table, *fabric, *_uncounted_texts(report, style)]) + "\n"
+    return shown + errors_text(report.findings, report.input.name, style)
 
 
 def _bill_row(item: Item, *, priced: bool) -> tuple[str, ...]:
@@ -44,8 +44,8 @@ def _bill_row(item: Item, *, priced: bool) -> tuple[str, ...]:
     return (part, kind_words(item.kind), f"{item.quantity:,}", *prices, derivation)
 
 
-def _uncounted_texts(report: BillReport, ink: Ink) -> list[str]:
-    lines = [part for line in report.bill.not_counted for part in wrapped_lines(line, ink.width, "  ", "    ")]
+def _uncounted_texts(report: BillReport, style: TextStyle) -> list[str]:
+    lines = [part for line in report.bill.not_counted for part in wrapped_lines(line, style.width, "  ", "    ")]
     return ["Not counted:", *lines] if lines else []
 
 
@@ -77,28 +77,30 @@ def price_sheet_csv(report: BillReport) -> str:
 # The cost of a design as text and CSV
 
 
-def cost_text(report: CostReport, ink: Ink = PLAIN) -> str:
+def cost_text(report: CostReport, style: TextStyle = PLAIN) -> str:
     """The total with its parts, the cost by year, per run and per million tokens, and omissions."""
     cost = report.cost
     if cost is None:
         return "The cluster cannot be resolved; `clusterspec check` reports the reason.\n"
-    parts = [_headline_text(cost, ink)]
+    parts = [_headline_text(cost, style)]
     if cost.total is not None:
-        parts.append(ink.paint("bold", "Parts") + "\n" + _parts_text(cost.total, cost.currency, ink))
+        parts.append(style.paint("bold", "Parts") + "\n" + _parts_text(cost.total, cost.currency, style))
     if len(cost.by_year) > 1:
-        parts.append(ink.paint("bold", "By year") + "\n" + _years_text(cost, ink))
+        parts.append(style.paint("bold", "By year") + "\n" + _years_text(cost, style))
     if report.neighbor is not None:
-        parts.append(paragraph(_neighbor_text(report.neighbor, cost.currency), ink))
+        parts.append(paragraph(_neighbor_text(report.neighbor, cost.currency), style))
     if cost.missing:
-        parts.append(ink.paint("bold", "Not counted") + "\n" + _indented_text(cost.missing, ink))
+        parts.append(style.paint("bold", "Not counted") + "\n" + _indented_text(cost.missing, style))
     if cost.assumptions:
         lines = (f"{each[0]} = {value_text(each[1])}: {each[2]}" for each in cost.assumptions)
-        parts.append(ink.paint("bold", "Assumed") + "\n" + _indented_text(lines, ink))
+        parts.append(style.paint("bold", "Assumed") + "\n" + _indented_text(lines, style))
     return "\n".join(parts)
 
 
-def _headline_text(cost: Cost, ink: Ink) -> str:
-    return grid.text_table(("", "", ""), list(_headline_rows(cost)), right=(1,), wrap=(2,), ink=ink).split("\n", 1)[1]
+def _headline_text(cost: Cost, style: TextStyle) -> str:
+    return grid.text_table(("", "", ""), list(_headline_rows(cost)), right=(1,), wrap=(2,), style=style).split("\n", 1)[
+        1
+    ]
 
 
 def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
@@ -201,17 +203,17 @@ def _rounded_amount(value: float) -> float:
     return round(value, 2) if abs(value) < 1000 else float(round(value))
 
 
-def _parts_text(total: Term, currency: str, ink: Ink) -> str:
+def _parts_text(total: Term, currency: str, style: TextStyle) -> str:
     rows = []
     for part in (*total.parts, total):
         share = portion(part.value / total.value) if total.value else ""
         inputs = ", ".join(f"{name} {figure.value:,.10g}" for name, figure in part.inputs)
         how = f"{part.formula} ({inputs})" if inputs else part.formula
         rows.append((f"  {part.name}", _amount_text(part, currency), share, how))
-    return grid.text_table(("  part", "amount", "share", "formula"), rows, right=(1, 2), wrap=(3,), ink=ink)
+    return grid.text_table(("  part", "amount", "share", "formula"), rows, right=(1, 2), wrap=(3,), style=style)
 
 
-def _years_text(cost: Cost, ink: Ink) -> str:
+def _years_text(cost: Cost, style: TextStyle) -> str:
     names = [part.name for part in cost.total.parts] if cost.total else []
     rows = [
         (
@@ -221,7 +223,7 @@ def _years_text(cost: Cost, ink: Ink) -> str:
         )
         for row in cost.by_year
     ]
-    return grid.text_table(("  year", *names, "total"), rows, right=range(1, len(names) + 2), ink=ink)
+    return grid.text_table(("  year", *names, "total"), rows, right=range(1, len(names) + 2), style=style)
 
 
 def _neighbor_text(neighbor: Neighbor, currency: str) -> str:
@@ -236,8 +238,8 @@ def _neighbor_text(neighbor: Neighbor, currency: str) -> str:
     )
 
 
-def _indented_text(lines: Iterator[str] | tuple[str, ...], ink: Ink) -> str:
-    return "".join(f"  {part}\n" for line in lines for part in wrapped_lines(line, ink.measure - 2, then="  "))
+def _indented_text(lines: Iterator[str] | tuple[str, ...], style: TextStyle) -> str:
+    return "".join(f"  {part}\n" for line in lines for part in wrapped_lines(line, style.measure - 2, then="  "))
 
 
 COST_FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from clusterspec.finding import Finding
-from clusterspec.report import PLAIN, Ink, location_text, paragraph, plain_line, text_table, title_text, wrapped_lines
+from clusterspec.report import (
+    PLAIN,
+    TextStyle,
+    location_text,
+    paragraph,
+    plain_line,
+    text_table,
+    title_text,
+    wrapped_lines,
+)
 from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.results.decision import PRICE, SHARE, DiffReport, Effect
 from clusterspec.source import dotted_path
@@ -39,39 +48,41 @@ MANIFOLD = 10.0
 """Smallest factor at which a change is stated as a factor, by judgment: percentages beyond 900 are hard to read."""
 
 
-def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
+def diff_as_text(report: DiffReport, style: TextStyle = PLAIN) -> str:
     """The changed keys, their effects, and new and fixed findings."""
     parts = [f"{title_text(report.old.name)} -> {title_text(report.new.name)}\n"]
     rows = [
         (title_text(dotted_path(one.path)), shown_value(one.old, one.new), shown_value(one.new, one.old))
         for one in report.changes
     ]
-    parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
+    parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), style=style) if rows else "No key differs.\n")
     effects = [
-        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), _colored_change_text(one, ink))
+        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), _colored_change_text(one, style))
         for one in report.effects
     ]
     unsure = any(one.within_band for one in report.effects)
     heads = ("effect", "old", "new", "change")
-    parts.append(text_table(heads, effects, right=(1, 2), wrap=(0, 3), ink=ink) if effects else "No figure changes.\n")
+    parts.append(
+        text_table(heads, effects, right=(1, 2), wrap=(0, 3), style=style) if effects else "No figure changes.\n"
+    )
     if unsure:
-        parts[-1] += paragraph(f"{UNSURE} within the uncertainty of the model", ink)
+        parts[-1] += paragraph(f"{UNSURE} within the uncertainty of the model", style)
     if report.caution:
-        parts.append(paragraph(plain_line(report.caution), ink))
+        parts.append(paragraph(plain_line(report.caution), style))
     for label, findings in _labeled_findings(report):
-        parts += labeled_lines(label, findings, ink)
+        parts += labeled_lines(label, findings, style)
     return "\n".join(parts)
 
 
-def labeled_lines(label: str, findings: Sequence[Finding], ink: Ink = PLAIN) -> list[str]:
+def labeled_lines(label: str, findings: Sequence[Finding], style: TextStyle = PLAIN) -> list[str]:
     """A paragraph for each finding that differs, the most severe first."""
     lines = []
     for one in _ranked_findings(findings):
         what = f"{label} {one.severity}[{one.rule}]"
         text = f"{what} {location_text(one.span)}: {plain_line(one.message)}"
-        shown = "\n".join(wrapped_lines(text, ink.measure, then="  ")) + "\n"
-        style = ink.painter("green") if label == "fixed" else partial(ink.severity, one.severity)
-        lines.append(shown.replace(what, style(what), 1) if shown.startswith(what) else shown)
+        shown = "\n".join(wrapped_lines(text, style.measure, then="  ")) + "\n"
+        colored = style.painter("green") if label == "fixed" else partial(style.severity, one.severity)
+        lines.append(shown.replace(what, colored(what), 1) if shown.startswith(what) else shown)
     return lines
 
 
@@ -149,7 +160,7 @@ NEARLY_ALL = 0.9
 """A share above this is printed with one more digit."""
 
 
-def _colored_change_text(effect: Effect, ink: Ink) -> str:
+def _colored_change_text(effect: Effect, style: TextStyle) -> str:
     """The relative change, green if it is an improvement and red if it is a deterioration. A change within the ranges
     has no color.
     """
@@ -159,7 +170,7 @@ def _colored_change_text(effect: Effect, ink: Ink) -> str:
     less, more = effect.name.startswith(BETTER_LESS), effect.name.startswith(BETTER_MORE)
     if not (less or more):
         return text
-    return ink.paint("green" if (effect.new < effect.old) == less else "red", text)
+    return style.paint("green" if (effect.new < effect.old) == less else "red", text)
 
 
 def effect_label(effect: Effect) -> str:

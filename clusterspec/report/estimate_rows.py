@@ -9,7 +9,7 @@ from math import inf
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple
-from clusterspec.report import Ink, share_bar, text_table, wrapped_lines
+from clusterspec.report import TextStyle, share_bar, text_table, wrapped_lines
 from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
@@ -357,11 +357,11 @@ def value_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def heading_line(text: str, ink: Ink) -> str:
-    return "".join(ink.paint("bold", line) + "\n" for line in wrapped_lines(text, ink.measure))
+def heading_line(text: str, style: TextStyle) -> str:
+    return "".join(style.paint("bold", line) + "\n" for line in wrapped_lines(text, style.measure))
 
 
-def losses_text(losses: Sequence[Loss], mfu: float | None, ink: Ink) -> str:
+def losses_text(losses: Sequence[Loss], mfu: float | None, style: TextStyle) -> str:
     """The losses from the peak of the accelerators down to the MFU, each as a time of the step and as a share of the
     peak.
     """
@@ -371,10 +371,10 @@ def losses_text(losses: Sequence[Loss], mfu: float | None, ink: Ink) -> str:
             f"  {loss.label}",
             display(loss.seconds, "s"),
             f"{'−' if loss.share > 0 else '+'}{portion(abs(loss.share))}",
-            ink.paint("blue", share_bar(abs(loss.share))),
+            style.paint("blue", share_bar(abs(loss.share))),
         )
         for loss in losses
     ]
-    rows.append(("  achieved (MFU)", "", percent(mfu or 0.0), ink.paint("blue", share_bar(mfu or 0.0))))
-    title = ink.paint("bold", "From peak to achieved FLOP/s")
-    return f"{title}\n{text_table(('  loss', 'time', 'of the peak', ''), rows, right=(1, 2), ink=ink)}"
+    rows.append(("  achieved (MFU)", "", percent(mfu or 0.0), style.paint("blue", share_bar(mfu or 0.0))))
+    title = style.paint("bold", "From peak to achieved FLOP/s")
+    return f"{title}\n{text_table(('  loss', 'time', 'of the peak', ''), rows, right=(1, 2), style=style)}"

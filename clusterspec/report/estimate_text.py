@@ -9,7 +9,16 @@ from clusterspec.cluster.sites import accelerators_away
 from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.term import MemoryUse
-from clusterspec.report import PLAIN, Ink, plain_line, share_bar, shell_word, text_table, title_text, wrapped_lines
+from clusterspec.report import (
+    PLAIN,
+    TextStyle,
+    plain_line,
+    share_bar,
+    shell_word,
+    text_table,
+    title_text,
+    wrapped_lines,
+)
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.breakdown_text import MOST, breakdown_text
@@ -36,52 +45,52 @@ FEWEST = 6
 """Minimum number of lines for the assumptions, however long the rest is."""
 
 
-def estimate_as_text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
+def estimate_as_text(report: EstimateReport, style: TextStyle = PLAIN, influences: Sequence[Influence] = ()) -> str:
     """The verdict, the computed figures, and the most influential assumptions."""
     parts = [
-        verdict_lines(report, ink),
-        estimate_heading(report, ink),
-        headline_table(report, ink),
-        *estimate_tables(report, ink),
+        verdict_lines(report, style),
+        estimate_heading(report, style),
+        headline_table(report, style),
+        *estimate_tables(report, style),
     ]
     if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
         used = sum(part.count("\n") + 1 for part in parts) + 3
-        parts.append(influences_text(influences, report, ink, max(FEWEST, SCREEN - used)))
-    return "\n".join([*(part for part in parts if part), findings_footer(report, ink)])
+        parts.append(influences_text(influences, report, style, max(FEWEST, SCREEN - used)))
+    return "\n".join([*(part for part in parts if part), findings_footer(report, style)])
 
 
-def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
+def estimate_tables(report: EstimateReport, style: TextStyle) -> Iterable[str]:
     """Step, communication and memory, each under its title, as far as computed."""
     plan = report.plan
     if plan.rl is not None:
-        yield ink.paint("bold", "Roles of one step") + "\n" + rl_text(plan.rl, ink)
+        yield style.paint("bold", "Roles of one step") + "\n" + rl_text(plan.rl, style)
     if plan.step_time:
         yield (
-            ink.paint("bold", "Update of one minibatch" if plan.is_update else "Step time")
+            style.paint("bold", "Update of one minibatch" if plan.is_update else "Step time")
             + "\n"
-            + breakdown_text(plan.step_time, ink, most=MOST)
+            + breakdown_text(plan.step_time, style, most=MOST)
         )
     if any(flow.ranks > 1 for flow in plan.communication):
-        yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication_text(plan, ink)
+        yield style.paint("bold", "Communication per step and accelerator") + "\n" + communication_text(plan, style)
     if plan.day is not None:
         table = text_table(
             (f"  {HOURS[0]}", *HOURS[1:]),
             [(f"  {row[0]}", *row[1:]) for row in day_rows(plan.day)],
             right=range(1, 8),
-            ink=ink,
+            style=style,
         )
-        yield ink.paint("bold", "Engines by the hour") + "\n" + table
+        yield style.paint("bold", "Engines by the hour") + "\n" + table
     if plan.memory:
         away = plan.memory.elsewhere
         part = away or (plan.design.cluster.accelerator if plan.design.cluster else None)
         where = f" (prefill, {away.name})" if away else ""
-        title = ink.paint("bold", f"Memory of the fullest accelerator{where}")
-        yield f"{title}\n{memory_text(plan.memory, part, ink, cache_extent(plan))}{saved_on_host(plan, ink)}"
+        title = style.paint("bold", f"Memory of the fullest accelerator{where}")
+        yield f"{title}\n{memory_text(plan.memory, part, style, cache_extent(plan))}{saved_on_host(plan, style)}"
     if seen := measured_shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(share_row, seen)]
-        table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
+        table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), style=style)
         yield (
-            ink.paint("bold", "Measured, in place of the catalog's efficiencies")
+            style.paint("bold", "Measured, in place of the catalog's efficiencies")
             + "\n"
             + table
             + measurement_effect(report)
@@ -98,55 +107,59 @@ def measurement_effect(report: EstimateReport) -> str:
     return f"  step time {change}: {display(before, 's')} without them, {display(after, 's')} with\n"
 
 
-def saved_on_host(plan: Plan, ink: Ink) -> str:
+def saved_on_host(plan: Plan, style: TextStyle) -> str:
     """One line on tensors that selective recomputation saves in host memory; empty if they stay on the accelerator."""
     saved = plan.stored.saved_on_host if plan.stored else 0.0
     text = f"  (selective recomputation saves {display(saved, 'B')} more per accelerator in host memory)"
-    return ink.paint("dim", text) + "\n" if saved else ""
+    return style.paint("dim", text) + "\n" if saved else ""
 
 
-def verdict_lines(report: EstimateReport, ink: Ink) -> str:
+def verdict_lines(report: EstimateReport, style: TextStyle) -> str:
     """The verdict with its reasons, one per line; empty if there are none."""
     found = report.verdict
     if found.status is VerdictStatus.CLEAR:
         return ""
-    lines = [ink.paint(VERDICT_COLORS[found.status], verdict_word(found))]
-    lines += [line for reason in found.reasons for line in wrapped_lines(reason, ink.measure, "  ", "    ")]
+    lines = [style.paint(VERDICT_COLORS[found.status], verdict_word(found))]
+    lines += [line for reason in found.reasons for line in wrapped_lines(reason, style.measure, "  ", "    ")]
     open_ = "" if found.status is VerdictStatus.NOT_JUDGED else "not judged: "
-    lines += [line for part in found.not_judged for line in wrapped_lines(f"{open_}{part}", ink.measure, "  ", "    ")]
+    lines += [
+        line for part in found.not_judged for line in wrapped_lines(f"{open_}{part}", style.measure, "  ", "    ")
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def estimate_heading(report: EstimateReport, ink: Ink) -> str:
+def estimate_heading(report: EstimateReport, style: TextStyle) -> str:
     """The title of the estimate, in one or two lines."""
     design = report.design
     cluster, work = design.cluster, design.workload
     name = title_text(design.spec.name or report.input.name)
     if cluster is None:
-        return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` reports the reason\n"
+        return f"{style.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` reports the reason\n"
     used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
     model = f", {plain_line(work.model.name)}" if work else ""
     others = "".join(f", {count:,} of pool {pool}" for pool, count in accelerators_away(design).items())
     text = f"{name}: {machines}, {report.nodes_text()}{others}{model}"
-    first, *rest = wrapped_lines(text, ink.measure, then="  ")
-    painted = ink.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
+    first, *rest = wrapped_lines(text, style.measure, then="  ")
+    painted = style.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
     return "".join(line + "\n" for line in (painted, *rest))
 
 
-def headline_table(report: EstimateReport, ink: Ink) -> str:
+def headline_table(report: EstimateReport, style: TextStyle) -> str:
     """The headline figures."""
     rows = [row for row in headline_rows(report) if row is not None]
     if not rows:
         return "The spec states too little for an estimate.\n"
     label = max(len(name) for name, _, _ in rows)
     figure = max(len(value) for _, value, _ in rows)
-    indent, width = " " * (label + figure + 6), max(20, ink.width - label - figure - 6)
+    indent, width = " " * (label + figure + 6), max(20, style.width - label - figure - 6)
     lines = []
     for name, value, note in rows:
         first, *others = wrapped_lines(note, width) or [""]
-        shown = f"  {name.ljust(label)}  {ink.paint('bold', value.rjust(figure))}  {ink.paint('dim', first)}".rstrip()
-        lines += [shown, *(indent + ink.paint("dim", other) for other in others)]
+        shown = (
+            f"  {name.ljust(label)}  {style.paint('bold', value.rjust(figure))}  {style.paint('dim', first)}".rstrip()
+        )
+        lines += [shown, *(indent + style.paint("dim", other) for other in others)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -234,7 +247,7 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
     return "memory", display(total, "B"), note
 
 
-def communication_text(plan: Plan, ink: Ink) -> str:
+def communication_text(plan: Plan, style: TextStyle) -> str:
     """The communication flows between ranks, limited to the most exposed ones."""
     flows = [flow for flow in plan.communication if flow.ranks > 1]
     kept = sorted(flows, key=lambda flow: (-flow.exposed, -flow.seconds))
@@ -245,7 +258,7 @@ def communication_text(plan: Plan, ink: Ink) -> str:
             display(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed")
         )
         rows.append((f"  {len(rest)} more", "", "", "", "", "", seconds, exposed))
-    return text_table((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
+    return text_table((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, style=style)
 
 
 def _ordered_flows(flows: Sequence[Communication], omitted: Sequence[Communication]) -> list[Communication]:
@@ -273,7 +286,7 @@ def cache_extent(plan: Plan) -> str:
     return f"(cache: {requests} {where})"
 
 
-def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache: str = "") -> str:
+def memory_text(use: MemoryUse, accelerator: Accelerator | None, style: TextStyle, cache: str = "") -> str:
     """The parts of memory relative to the capacity, with the line ``cache`` on what the cache includes."""
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
@@ -281,16 +294,18 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache
             f"  {part.label}",
             display(part.value, "B"),
             portion(part.value / whole),
-            ink.paint("blue", share_bar(part.value / whole)),
+            style.paint("blue", share_bar(part.value / whole)),
         )
         for part in (use.weights, use.gradients, use.optimizer, use.activations, use.other, use.total)
         if part.value or part is use.total
     ]
-    table = text_table(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
+    table = text_table(
+        ("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), style=style
+    )
     views = [cache] if cache else []
     views += _memory_views(use, accelerator)
-    lines = [line for view in views for line in wrapped_lines(view, ink.measure, "  ", "   ")]
-    return f"{table.rstrip()}\n" + "".join(ink.paint("dim", line) + "\n" for line in lines)
+    lines = [line for view in views for line in wrapped_lines(view, style.measure, "  ", "   ")]
+    return f"{table.rstrip()}\n" + "".join(style.paint("dim", line) + "\n" for line in lines)
 
 
 WHOLE = 1 - 1e-6
@@ -315,7 +330,7 @@ def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
     return lines
 
 
-def findings_footer(report: EstimateReport, ink: Ink) -> str:
+def findings_footer(report: EstimateReport, style: TextStyle) -> str:
     """The number of findings in one line, and how to see more."""
     counted = counts_by_severity(report.findings)
     counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
@@ -324,4 +339,4 @@ def findings_footer(report: EstimateReport, ink: Ink) -> str:
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
     if report.plan.serving is not None or report.plan.step_time or report.plan.memory is not None:
         lines.append(f"how a figure is computed: `clusterspec estimate {file} --explain {name}`")
-    return "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, ink.measure, then="  "))
+    return "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, style.measure, then="  "))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 
-from clusterspec.report import PLAIN, Ink, plain_line, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, plain_line, wrapped_lines
 from clusterspec.report.findings_machines import xml_attribute, xml_text
 from clusterspec.results.expectations import TestedReport
 from clusterspec.units import plural
 
 
-def tests_as_text(report: TestedReport, ink: Ink = PLAIN) -> str:
+def tests_as_text(report: TestedReport, style: TextStyle = PLAIN) -> str:
     """The failed tests with their failed expectations, and the count of all tests."""
     lines: list[str] = []
     for one in report.tests:
@@ -18,7 +18,7 @@ def tests_as_text(report: TestedReport, ink: Ink = PLAIN) -> str:
             continue
         lines.append(plain_line(f"{one.file}:{one.line}: {one.name}"))
         for missed in one.missed:
-            lines += wrapped_lines(plain_line(f"{missed.expect}: {missed.why}"), ink.measure, "  ", "    ")
+            lines += wrapped_lines(plain_line(f"{missed.expect}: {missed.why}"), style.measure, "  ", "    ")
         lines.append("")
     passed = len(report.tests) - report.failed_tests
     lines.append(f"{plural(passed, 'test')} passed, {report.failed_tests} failed")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.term import Term
 from clusterspec.records import NamedTuple
-from clusterspec.report import PLAIN, Ink, paragraph, text_table, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, paragraph, text_table, wrapped_lines
 from clusterspec.report.breakdown_text import breakdown_text
 from clusterspec.report.estimate_rows import TERMS_OF_ROWS, losses_text, value_text
 from clusterspec.results import EstimateReport
@@ -71,7 +71,9 @@ def placed_terms(report: EstimateReport) -> Iterator[PlacedTerm]:
             yield from PlacedTerm(term).walk()
 
 
-def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses: Sequence[Loss] = ()) -> str | None:
+def explanation_text(
+    report: EstimateReport, name: str, style: TextStyle = PLAIN, losses: Sequence[Loss] = ()
+) -> str | None:
     """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
 
     If parts of several figures have the name, all are explained, each with the figure that it belongs to. The name of
@@ -86,16 +88,16 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses
     found = _terms_called(report, wanted) or [PlacedTerm(each) for each in _terms_of_row(report, wanted)]
     if found:
         lost = (
-            [losses_text(losses, report.plan.mfu, ink)]
+            [losses_text(losses, report.plan.mfu, style)]
             if wanted == ("mfu of updates" if report.plan.is_update else "mfu") and losses
             else []
         )
-        shown = [term_text(each.term, report, ink, each.path) for each in found[:MOST_EXPLAINED]]
-        return "\n".join([*shown, *lost, *_advice_on_duplicate_names(found, ink)])
+        shown = [term_text(each.term, report, style, each.path) for each in found[:MOST_EXPLAINED]]
+        return "\n".join([*shown, *lost, *_advice_on_duplicate_names(found, style)])
     for key, value, why in report.plan.assumptions:
         if wanted in (_folded_name(key), _folded_name(key.rpartition(" ")[2])):
-            lines = wrapped_lines(why, ink.measure, "  assumed  ", " " * 11)
-            return "\n".join([f"{ink.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
+            lines = wrapped_lines(why, style.measure, "  assumed  ", " " * 11)
+            return "\n".join([f"{style.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
     return None
 
 
@@ -116,7 +118,7 @@ def _terms_of_row(report: EstimateReport, folded: str) -> list[Term]:
     return found or [several[name] for name in TERMS_OF_ROWS.get(folded, ()) if name in several]
 
 
-def _advice_on_duplicate_names(terms: Sequence[PlacedTerm], ink: Ink) -> Iterator[str]:
+def _advice_on_duplicate_names(terms: Sequence[PlacedTerm], style: TextStyle) -> Iterator[str]:
     """Advice on how to request one of several parts that have the same name."""
     names = []
     for each in terms if len(terms) > 1 else ():
@@ -124,7 +126,7 @@ def _advice_on_duplicate_names(terms: Sequence[PlacedTerm], ink: Ink) -> Iterato
         own = next((name for name in each.path if name not in others), None)
         names += [f"`--explain '{own} {each.term.name}'`"] if own is not None else []
     if names:
-        yield paragraph(f"One of them alone: {', '.join(names)}.", ink)
+        yield paragraph(f"One of them alone: {', '.join(names)}.", style)
 
 
 def _folded_name(name: str) -> str:
@@ -140,28 +142,28 @@ def _beyond_parts_text(term: Term, report: EstimateReport) -> str:
     return f"with {' and '.join(keys)} in addition to the ranges of its parts" if keys else ""
 
 
-def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN, path: Sequence[str] = ()) -> str:
+def term_text(term: Term, report: EstimateReport, style: TextStyle = PLAIN, path: Sequence[str] = ()) -> str:
     """A term with its formula, source and range, the origins of its inputs, and its parts.
 
     ``path`` are the names of the terms that it is a part of, the outermost first.
     """
     value = percent(term.value) if term.name in SHARES else display(term.value, term.unit)
-    lines = [f"{ink.paint('bold', term.name)} = {value}"]
+    lines = [f"{style.paint('bold', term.name)} = {value}"]
     if path:
-        lines += wrapped_lines(" of ".join(reversed(path)), ink.measure, "  part of  ", " " * 11)
-    lines += wrapped_lines(term.formula, ink.measure, "  formula  ", " " * 11)
+        lines += wrapped_lines(" of ".join(reversed(path)), style.measure, "  part of  ", " " * 11)
+    lines += wrapped_lines(term.formula, style.measure, "  formula  ", " " * 11)
     if term.source:
-        lines += wrapped_lines(term.source, ink.measure, "  source   ", " " * 11)
+        lines += wrapped_lines(term.source, style.measure, "  source   ", " " * 11)
     if term.low is not None and term.high is not None:
         lines.append(f"  range    {display(term.low, term.unit)} to {display(term.high, term.unit)}")
-        lines += wrapped_lines(_beyond_parts_text(term, report), ink.measure, " " * 11, " " * 11)
+        lines += wrapped_lines(_beyond_parts_text(term, report), style.measure, " " * 11, " " * 11)
     out = "\n".join(lines) + "\n"
     if term.inputs:
         rows = [
             (f"  {name}", display(figure.value, figure.unit, 4), report.provenance.text(figure.origin))
             for name, figure in term.inputs
         ]
-        out += "\n" + text_table(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
+        out += "\n" + text_table(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), style=style)
     if term.parts:
-        out += "\n" + breakdown_text(term, ink, depth=2)
+        out += "\n" + breakdown_text(term, style, depth=2)
     return out

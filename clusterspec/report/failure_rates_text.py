@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from clusterspec.report import PLAIN, Ink, paragraph, plain_line, text_table
+from clusterspec.report import PLAIN, TextStyle, paragraph, plain_line, text_table
 from clusterspec.results.faults import METHOD, FailureRates
 from clusterspec.units import display, percent, plain, plural
 
@@ -12,7 +12,7 @@ SHOWN = 8
 """Reasons of undecided lines that are printed; JSON has all."""
 
 
-def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
+def failure_rates_text(report: FailureRates, style: TextStyle = PLAIN) -> str:
     """A row for each kind of part, then the open points, and the effect on the goodput."""
     heads = ("part", "failures", "parts", "part-years", "per part and year", "at 90 % between")
     rows = [
@@ -26,8 +26,8 @@ def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
         )
         for row in report.rows
     ]
-    table = text_table(heads, rows, right=(1, 2, 3, 4), ink=ink)
-    return table + "\n" + "".join(paragraph(plain_line(each), ink) for each in _rate_sentences(report))
+    table = text_table(heads, rows, right=(1, 2, 3, 4), style=style)
+    return table + "\n" + "".join(paragraph(plain_line(each), style) for each in _rate_sentences(report))
 
 
 def _rate_text(rate: float | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from clusterspec.procurement.amounts import money_text, rounded_text
 from clusterspec.quantity import Figure
-from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table
+from clusterspec.report import PLAIN, TextStyle, csv_text, paragraph, text_table
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
 from clusterspec.units import display, percent, plain
 
@@ -17,24 +17,24 @@ ROUNDED = 100
 """Numbers from this value on are printed as integers."""
 
 
-def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
+def faults_as_text(report: FaultsReport, style: TextStyle = PLAIN) -> str:
     """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions, by key."""
-    notes = "".join(paragraph(line, ink) for line in (*result_sentences(report), *_assumed_keys(report)))
+    notes = "".join(paragraph(line, style) for line in (*result_sentences(report), *_assumed_keys(report)))
     if not report.rows:
         return notes
-    return _failures_table(report, ink) + "\n" + _pairs_table(report, ink) + notes
+    return _failures_table(report, style) + "\n" + _pairs_table(report, style) + notes
 
 
-def _failures_table(report: FaultsReport, ink: Ink) -> str:
+def _failures_table(report: FaultsReport, style: TextStyle) -> str:
     priced = report.hour is not None
     heads = ("failed part", "count", "per year", "job", "step", "hours lost")
     money = (f"cost {report.currency}".rstrip(),) if priced else ()
     rows = [(*fault_cells(row), *((cost_text(row),) if priced else ()), row.why) for row in report.rows]
     right = (1, 2, 4, 5, 6) if priced else (1, 2, 4, 5)
-    return text_table((*heads, *money, "why"), rows, right=right, wrap=(len(heads) + len(money),), ink=ink)
+    return text_table((*heads, *money, "why"), rows, right=right, wrap=(len(heads) + len(money),), style=style)
 
 
-def _pairs_table(report: FaultsReport, ink: Ink) -> str:
+def _pairs_table(report: FaultsReport, style: TextStyle) -> str:
     """The pairs of parts; empty if they were not asked for."""
     if report.pairs is None:
         return ""
@@ -54,7 +54,7 @@ def _pairs_table(report: FaultsReport, ink: Ink) -> str:
         for row in report.pairs
     ]
     note = "* more than either failure alone\n" if any(row.worse for row in report.pairs) else ""
-    return text_table(heads, rows, right=(2, 3, 5, 6), wrap=(0, 1), ink=ink) + note + "\n"
+    return text_table(heads, rows, right=(2, 3, 5, 6), wrap=(0, 1), style=style) + note + "\n"
 
 
 def fault_cells(row: FaultRow) -> tuple[str, ...]:
@@ -127,12 +127,12 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
     yield from report.notes
 
 
-def assumptions_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
+def assumptions_as_text(report: FaultsReport, style: TextStyle = PLAIN) -> str:
     """The keys that the spec does not state, with the assumed values and the reasons."""
     if not report.assumptions:
         return "The spec states every key that the failures depend on.\n"
     rows = [(key, assumed_value(value), why) for key, value, why in report.assumptions]
-    return text_table(("key", "taken", "why"), rows, wrap=(1, 2), ink=ink)
+    return text_table(("key", "taken", "why"), rows, wrap=(1, 2), style=style)
 
 
 def assumed_value(value: Figure | str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report import PLAIN, Ink, location_text, plain_line, text_table, text_width, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, location_text, plain_line, text_table, text_width, wrapped_lines
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
@@ -19,33 +19,33 @@ MOST_RULES = 12
 """Number of rules that this table lists; further ones are counted."""
 
 
-def findings_as_text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
+def findings_as_text(report: CheckReport, style: TextStyle = PLAIN, *, quiet: bool = False) -> str:
     """Findings with their source lines, and a summary unless ``quiet``."""
-    frames = [framed_finding(finding, report.sources, ink) for finding in report.findings]
+    frames = [framed_finding(finding, report.sources, style) for finding in report.findings]
     if quiet:
         return "\n".join(frames)
-    table = [rule_table(report, ink)] if len(report.findings) > LONG else []
-    return "\n".join([*frames, *table, summary_line(report, ink), *baseline_lines(report)]) + "\n"
+    table = [rule_table(report, style)] if len(report.findings) > LONG else []
+    return "\n".join([*frames, *table, summary_line(report, style), *baseline_lines(report)]) + "\n"
 
 
-def framed_finding(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
+def framed_finding(finding: Finding, sources: Mapping[str, Source], style: TextStyle) -> str:
     """A finding: message, position, source line, and advice; advice that the fix repeats is printed once."""
     label = f"{finding.severity}[{finding.rule}]:"
-    lines = folded_lines(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
-    lines += frame_lines(finding.span, finding.severity, sources, ink)
+    lines = folded_lines(label, style.severity(finding.severity, label), finding.message, "  ", style)
+    lines += frame_lines(finding.span, finding.severity, sources, style)
     lines += [
-        f"{ink.paint('blue', '   = ')}see {location_text(span)}: {plain_line(note)}" for span, note in finding.related
+        f"{style.paint('blue', '   = ')}see {location_text(span)}: {plain_line(note)}" for span, note in finding.related
     ]
     repeated = bool(finding.edits) and help_names_fix(finding.help, finding.fix_description)
     if finding.help and not repeated:
-        lines += folded_lines("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
+        lines += folded_lines("   = help:", style.paint("blue", "   = ") + "help:", finding.help, "     ", style)
     if finding.edits:
         name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--fix --unsafe-fixes)")
-        painted = ink.paint("green", "   = ") + f"{name}:"
+        painted = style.paint("green", "   = ") + f"{name}:"
         question, mark, rest = finding.help.partition("? ") if repeated else ("", "", "")
         advice = finding.help if repeated else finding.fix_description
         text = f"{question}?{how}. {rest}" if mark and how else advice + how
-        lines += folded_lines(f"   = {name}:", painted, text, "     ", ink)
+        lines += folded_lines(f"   = {name}:", painted, text, "     ", style)
     return "\n".join(lines) + "\n"
 
 
@@ -59,18 +59,18 @@ def help_names_fix(help_: str, fix: str) -> bool:
     return said == done or said.startswith((f"{done};", f"{done}:", f"did you mean {done.removeprefix('write ')}?"))
 
 
-def folded_lines(label: str, painted: str, message: str, indent: str, ink: Ink) -> list[str]:
+def folded_lines(label: str, painted: str, message: str, indent: str, style: TextStyle) -> list[str]:
     """A label and a message wrapped to the width; the label is colored afterwards."""
-    first, *rest = wrapped_lines(f"{label} {plain_line(message)}", ink.measure, then=indent)
+    first, *rest = wrapped_lines(f"{label} {plain_line(message)}", style.measure, then=indent)
     return [painted + first[len(label) :], *rest]
 
 
-def frame_lines(span: Span, severity: Severity, sources: Mapping[str, Source], ink: Ink) -> list[str]:
+def frame_lines(span: Span, severity: Severity, sources: Mapping[str, Source], style: TextStyle) -> list[str]:
     """The position, the previous line for context, the line, and a marker under it."""
-    bar = ink.painter("blue")
+    bar = style.painter("blue")
     number = span.start.line
     gutter = max(2, len(str(number)))
-    columns = ink.width - gutter - 3
+    columns = style.width - gutter - 3
     out = [f"{' ' * gutter}{bar('-->')} {location_text(span)}"]
     source = sources.get(span.file)
     if source is None or not source.line(number).strip():
@@ -83,7 +83,7 @@ def frame_lines(span: Span, severity: Severity, sources: Mapping[str, Source], i
         f"{bar(str(line).rjust(gutter))} {bar('|')} {text}".rstrip() for line, text in zip(shown, cuts, strict=True)
     ]
     out.append(
-        f"{' ' * gutter} {bar('|')} {ink.severity(severity, marker_line(source.line(number), span, columns, first))}"
+        f"{' ' * gutter} {bar('|')} {style.severity(severity, marker_line(source.line(number), span, columns, first))}"
     )
     return out
 
@@ -134,23 +134,23 @@ def marked_range(line: str, span: Span) -> tuple[int, int]:
     return span.start.column - 1, end
 
 
-def summary_line(report: CheckReport, ink: Ink = PLAIN) -> str:
+def summary_line(report: CheckReport, style: TextStyle = PLAIN) -> str:
     """The numbers of findings and files, in one line, or two where the terminal is narrow."""
     files = plural(len(report.inputs), "file")
     if not report.inputs:
-        return ink.paint("yellow", NOTHING_CHECKED)
+        return style.paint("yellow", NOTHING_CHECKED)
     if not report.findings and not report.failed:
         text = f"Nothing new: {files} checked." if report.hidden else f"All clear: {files} checked, nothing found."
-        return ink.paint("green", text)
+        return style.paint("green", text)
     counts = [
-        ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number
+        style.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number
     ]
     if report.failed:
-        counts.append(ink.paint("red", f"{plural(len(report.failed), 'incomplete check')} ({INCOMPLETE})"))
+        counts.append(style.paint("red", f"{plural(len(report.failed), 'incomplete check')} ({INCOMPLETE})"))
     counted, advice = f"{joined_words(counts)} in {files}.", "`clusterspec explain RULE` describes a rule."
     if not report.findings:
         return counted
-    fits = text_width(counted) + 1 + len(advice) <= ink.width
+    fits = text_width(counted) + 1 + len(advice) <= style.width
     return counted + (" " if fits else "\n") + advice
 
 
@@ -183,7 +183,7 @@ def rule_statistics(report: CheckReport) -> str:
     return table + "\n" * bool(rows) + summary_line(report) + "\n"
 
 
-def rule_table(report: CheckReport, ink: Ink) -> str:
+def rule_table(report: CheckReport, style: TextStyle) -> str:
     """The findings by rule, most severe and most frequent first: their number and, if it fits, the first position."""
     counted = Counter((finding.severity.rank, finding.rule) for finding in report.findings)
     first = {(finding.severity.rank, finding.rule): finding for finding in reversed(report.findings)}
@@ -193,17 +193,17 @@ def rule_table(report: CheckReport, ink: Ink) -> str:
         for each in ordered[:MOST_RULES]
     ]
     heads = ("findings", "severity", "rule", "first at")
-    fits = sum(max(text_width(row[k]) for row in (heads, *rows)) + 2 for k in range(len(heads))) - 2 <= ink.width
+    fits = sum(max(text_width(row[k]) for row in (heads, *rows)) + 2 for k in range(len(heads))) - 2 <= style.width
     shown = len(heads) - (not fits)
     table = text_table(heads[:shown], [row[:shown] for row in rows], right=(0,))
     more = len(ordered) - len(rows)
     return table + (f"and {plural(more, 'further rule')}\n" if more else "")
 
 
-def findings_as_lines(report: CheckReport, ink: Ink = PLAIN) -> str:
+def findings_as_lines(report: CheckReport, style: TextStyle = PLAIN) -> str:
     """One line per finding, in compiler format: file:line:column: severity[rule] message."""
     rows = [
-        f"{location_text(f.span)}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain_line(f.message)}"
+        f"{location_text(f.span)}: {style.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain_line(f.message)}"
         for f in report.findings
     ]
     return "".join(row + "\n" for row in rows)

@@ -6,7 +6,7 @@ from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text
 from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.items import kind_words
-from clusterspec.report import Ink, cost_text, csv_text, paragraph, plain_line, shell_word, wrapped_lines
+from clusterspec.report import TextStyle, cost_text, csv_text, paragraph, plain_line, shell_word, wrapped_lines
 from clusterspec.results.fleet import FleetReport, JobUse, PoolUse
 from clusterspec.standard import sum_of
 from clusterspec.units.display import joined_words
@@ -62,17 +62,17 @@ def omitted_items(report: FleetReport) -> str:
     return f"The {of} out {parts}: `clusterspec cost {file} --pool {pools[0]}` names them."
 
 
-def support_note(report: FleetReport, ink: Ink) -> str:
+def support_note(report: FleetReport, style: TextStyle) -> str:
     """A note that a support price stated for all pools counts once per pool; empty if it does not."""
     pools = [use for use in report.pools.values() if "support" in use.parts]
     shared = report.spec and report.spec.procurement and (report.spec.procurement.prices or {}).get("support_per_year")
     if len(pools) < 2 or not shared:
         return ""
     text = f"`support_per_year` counts once for each of {len(pools)} pools; a pool may state its own under `prices`."
-    return paragraph(text, ink)
+    return paragraph(text, style)
 
 
-def no_cost_text(report: FleetReport, ink: Ink) -> str:
+def no_cost_text(report: FleetReport, style: TextStyle) -> str:
     """Why no pool has a cost, and what to state."""
     if report.spec and report.spec.procurement and report.spec.procurement.prices:
         advice = (
@@ -80,8 +80,8 @@ def no_cost_text(report: FleetReport, ink: Ink) -> str:
         )
     else:
         advice = "add `procurement.prices`, `as_of` and `currency`"
-    lines = wrapped_lines(f"Not known: {advice}.", ink.measure)
-    return "\n".join([ink.paint("bold", cost_title(report)), *lines, ""])
+    lines = wrapped_lines(f"Not known: {advice}.", style.measure)
+    return "\n".join([style.paint("bold", cost_title(report)), *lines, ""])
 
 
 def money_rows(report: FleetReport) -> list[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.report import PLAIN, Ink, diff_text, text_table
+from clusterspec.report import PLAIN, TextStyle, diff_text, text_table
 from clusterspec.report.fleet_costs import UNKNOWN
 from clusterspec.report.fleet_text import POOL_HEADS, pool_row
 from clusterspec.results.decision import DiffReport
@@ -10,12 +10,12 @@ from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, JobUse, Poo
 from clusterspec.units import display, percent
 
 
-def fleet_diff_text(report: FleetDiffReport, ink: Ink = PLAIN, *, markdown: bool = False) -> str:
+def fleet_diff_text(report: FleetDiffReport, style: TextStyle = PLAIN, *, markdown: bool = False) -> str:
     """The pools of both fleets, findings about the fleet, and the difference of every job that differs."""
     heads = ("pool", *POOL_FIGURES)
     pools = dict.fromkeys((*report.new_pools, *report.old_pools))
     rows = [_pool_change(name, report.old_pools.get(name), report.new_pools.get(name)) for name in pools]
-    differing = {name: each for name, each in report.jobs.items() if _differs(each)}
+    differing = {name: each for name, each in report.jobs.items() if _has_difference(each)}
     same = tuple(name for name in report.jobs if name not in differing)
     names = (("Jobs added", report.added), ("Jobs removed", report.removed), ("Jobs without a difference", same))
     lists = [f"{title}: {', '.join(each)}\n" for title, each in names if each]
@@ -29,28 +29,30 @@ def fleet_diff_text(report: FleetDiffReport, ink: Ink = PLAIN, *, markdown: bool
         ]
         of_fleet = [f"- {line}" for line in _findings_of_fleet(report, PLAIN)]
         return "\n".join((*tables, *lists, *of_fleet, *jobs))
-    jobs = [f"{ink.paint('bold', name)}\n{diff_text.diff_as_text(each, ink)}" for name, each in differing.items()]
+    jobs = [f"{style.paint('bold', name)}\n{diff_text.diff_as_text(each, style)}" for name, each in differing.items()]
     tables = [
-        text_table(each, some, right=range(1 + number, len(each)), ink=ink)
+        text_table(each, some, right=range(1 + number, len(each)), style=style)
         for number, (each, some) in enumerate(((heads, rows), (USE_HEADS, uses)))
         if some
     ]
-    return "\n".join((*tables, *lists, *_findings_of_fleet(report, ink), *jobs))
+    return "\n".join((*tables, *lists, *_findings_of_fleet(report, style), *jobs))
 
 
-def _differs(report: DiffReport) -> bool:
+def _has_difference(report: DiffReport) -> bool:
     """Whether a key, a figure or a finding of a job differs."""
     return any((report.changes, report.effects, report.found, report.fixed, report.unchecked, report.caution))
 
 
-def _findings_of_fleet(report: FleetDiffReport, ink: Ink) -> list[str]:
+def _findings_of_fleet(report: FleetDiffReport, style: TextStyle) -> list[str]:
     """The differing findings that belong to no single job, such as those about a shared storage system or a common
     budget.
     """
     lines = []
     for label, findings, of_job in (("new", report.found, "found"), ("fixed", report.fixed, "fixed")):
         known = {(one.rule, one.message) for each in report.jobs.values() for one in getattr(each, of_job)}
-        lines += diff_text.labeled_lines(label, [one for one in findings if (one.rule, one.message) not in known], ink)
+        lines += diff_text.labeled_lines(
+            label, [one for one in findings if (one.rule, one.message) not in known], style
+        )
     return lines
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, csv_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.report.estimate_rows import latency_text
 from clusterspec.report.layout_tables import layout_text
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
@@ -16,26 +16,26 @@ MOST_ROWS = 40
 """Largest number of options that are printed; CSV and JSON have all."""
 
 
-def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
+def fleet_search_text(report: FleetSearchReport, style: TextStyle = PLAIN) -> str:
     """The best assignments, the assignment of the spec, and the options that were compared."""
     waits: dict[str, list[int]] = {}
     for number, one in enumerate(report.assignments, 1):
         waits.setdefault(_wait_text(one), []).append(number)
     looked = f"{plural(len(report.options), 'choice')} of job, pool and nodes compared."
-    parts = [paragraph(f"{title_text(report.name)}: {looked}", ink)]
+    parts = [paragraph(f"{title_text(report.name)}: {looked}", style)]
     for number, assignment in enumerate(report.assignments, 1):
         parts.append(
-            ink.paint("bold", _assignment_title(report, assignment, number))
+            style.paint("bold", _assignment_title(report, assignment, number))
             + "\n"
-            + _assignment_table(report, assignment, ink)
+            + _assignment_table(report, assignment, style)
         )
     told = [f"Number {', '.join(map(str, numbers))}: {text}" for text, numbers in waits.items() if text]
-    parts += [paragraph(each, ink) for each in told]
+    parts += [paragraph(each, style) for each in told]
     if report.why:
-        parts.append(paragraph(f"No assignment: {report.why}.", ink))
+        parts.append(paragraph(f"No assignment: {report.why}.", style))
     if report.present is not None:
-        parts.append(paragraph(_present_text(report, report.present), ink))
-    parts.append(ink.paint("bold", "Choices") + "\n" + _options_table(report, ink))
+        parts.append(paragraph(_present_text(report, report.present), style))
+    parts.append(style.paint("bold", "Choices") + "\n" + _options_table(report, style))
     return "\n".join(parts)
 
 
@@ -59,10 +59,10 @@ def _value_text(report: FleetSearchReport, value: float) -> str:
     return money_text(round(value), report.currency) if report.objective == "cost" else display(value, report.unit)
 
 
-def _assignment_table(report: FleetSearchReport, assignment: Assignment, ink: Ink) -> str:
+def _assignment_table(report: FleetSearchReport, assignment: Assignment, style: TextStyle) -> str:
     extra = _extra_head(report)
     rows = [(*_option_cells(option), *_extra_cells(report, option)) for option in assignment.jobs.values()]
-    return text_table((*HEADS, *extra), rows, right=(2, 4, 5, *range(6, 6 + len(extra))), wrap=(0, 1, 3), ink=ink)
+    return text_table((*HEADS, *extra), rows, right=(2, 4, 5, *range(6, 6 + len(extra))), wrap=(0, 1, 3), style=style)
 
 
 def _extra_head(report: FleetSearchReport) -> tuple[str, ...]:
@@ -114,17 +114,19 @@ def _present_text(report: FleetSearchReport, present: Assignment) -> str:
     return f"{text}."
 
 
-def _options_table(report: FleetSearchReport, ink: Ink) -> str:
+def _options_table(report: FleetSearchReport, style: TextStyle) -> str:
     extra = _extra_head(report)
     names = dict.fromkeys(option.job for option in report.options)
     searched = [option for option in report.options if option.why != UNSEARCHED]
     rows = [_option_row(report, option) for name in names for option in searched if option.job == name]
     heads = (*HEADS[:3], *HEADS[4:], *extra, "")
-    shown = text_table(heads, rows[:MOST_ROWS], right=range(2, len(heads) - 1), wrap=(0, 1, len(heads) - 1), ink=ink)
+    shown = text_table(
+        heads, rows[:MOST_ROWS], right=range(2, len(heads) - 1), wrap=(0, 1, len(heads) - 1), style=style
+    )
     more = f"{len(rows) - MOST_ROWS} more with --format csv or json.\n" if len(rows) > MOST_ROWS else ""
     note = "time: of a step, or to the first / of each next token. run: with pauses in which other jobs have the nodes."
     notes = [note, *_unsearched_text(report)]
-    return shown + more + "".join(line + "\n" for each in notes for line in wrapped_lines(each, ink.measure))
+    return shown + more + "".join(line + "\n" for each in notes for line in wrapped_lines(each, style.measure))
 
 
 def _unsearched_text(report: FleetSearchReport) -> list[str]:

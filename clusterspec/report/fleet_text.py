@@ -9,7 +9,7 @@ from clusterspec.procurement.amounts import money_text
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import (
     PLAIN,
-    Ink,
+    TextStyle,
     cost_text,
     csv_text,
     errors_text,
@@ -45,16 +45,16 @@ JOB_FIELDS = (
 )
 
 
-def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+def fleet_text(report: FleetReport, style: TextStyle = PLAIN) -> str:
     """The title, the jobs with time, MFU or latency, memory and cost, and the pools with use, power and money."""
-    jobs = text_table(JOB_HEADS, job_rows(report), right=range(2, len(JOB_HEADS)), wrap=(0, 1), ink=ink)
+    jobs = text_table(JOB_HEADS, job_rows(report), right=range(2, len(JOB_HEADS)), wrap=(0, 1), style=style)
     if fleet_costs.has_costs(report):
         jobs += "\n" + text_table(
-            fleet_costs.MONEY_HEADS, fleet_costs.money_rows(report), right=(1, 2), wrap=(0,), ink=ink
+            fleet_costs.MONEY_HEADS, fleet_costs.money_rows(report), right=(1, 2), wrap=(0,), style=style
         )
-    pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
+    pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), style=style)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
-    roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
+    roles = "".join("\n".join(wrapped_lines(line, style.measure)) + "\n\n" for line in role_lines(report))
     shared = (
         wait_text(report),
         *link_texts(report),
@@ -63,10 +63,10 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
         fleet_costs.omitted_items(report),
     )
     notes = [f"{column_legend(report)} {CHOICE}", *filter(None, shared)]
-    told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
-    grown = free_text(report, ink) + growth_text(report, ink)
-    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
-    return shown + errors_text(report.findings, report.input.name, ink)
+    told = "\n".join(line for each in notes for line in wrapped_lines(each, style.measure))
+    grown = free_text(report, style) + growth_text(report, style)
+    shown = f"{style.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
+    return shown + errors_text(report.findings, report.input.name, style)
 
 
 def role_lines(report: FleetReport) -> list[str]:
@@ -120,7 +120,7 @@ def _shared_link_text(report: FleetReport) -> str:
     return f"Jobs share a link between pools, and their times count what others leave of its rate: {', '.join(shares)}."
 
 
-def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+def free_text(report: FleetReport, style: TextStyle = PLAIN) -> str:
     """For each pool with free nodes: the largest jobs that still fit; empty without free nodes."""
     lines = []
     for name, use in report.pools.items():
@@ -134,7 +134,7 @@ def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
             lines.append(
                 f"Free on {name}, jobs side by side: {plural(use.idle, 'node')}" + (f"; {fits}." if fits else ".")
             )
-    return "".join(paragraph(line, ink) for line in lines)
+    return "".join(paragraph(line, style) for line in lines)
 
 
 GROWTH_HEADS = ("from", "nodes", "leaves", "spines", "cores", "cables", "ports to keep", "racks", "power")
@@ -144,14 +144,14 @@ GROWTH_NOTE = (
 )
 
 
-def growth_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+def growth_text(report: FleetReport, style: TextStyle = PLAIN) -> str:
     """The phases of each pool that grows; empty without one."""
     growing = {name: use for name, use in report.pools.items() if use.phases}
     parts = []
     for name, use in growing.items():
-        table = text_table(GROWTH_HEADS, growth_rows(use), right=range(1, len(GROWTH_HEADS)), ink=ink)
-        parts.append(f"\n{ink.paint('bold', f'Growth of {name}')}\n{table}")
-    note = "\n".join(wrapped_lines(" ".join((GROWTH_NOTE, *changed_figure_texts(report))), ink.measure))
+        table = text_table(GROWTH_HEADS, growth_rows(use), right=range(1, len(GROWTH_HEADS)), style=style)
+        parts.append(f"\n{style.paint('bold', f'Growth of {name}')}\n{table}")
+    note = "\n".join(wrapped_lines(" ".join((GROWTH_NOTE, *changed_figure_texts(report))), style.measure))
     return "".join(parts) + (note + "\n" if parts else "")
 
 
@@ -212,15 +212,17 @@ def power_gap_text(report: FleetReport) -> str:
     return f"The power of {of} is not known, since no document states the power of a node: state `power.node`."
 
 
-def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+def fleet_cost_text(report: FleetReport, style: TextStyle = PLAIN) -> str:
     """The fleet as `fleet_text` has it, with the cost of each pool by its parts."""
     heads, rows = fleet_costs.cost_parts(report)
-    table = text_table(heads, rows, right=range(1, len(heads)), wrap=(0,), ink=ink) if rows else ""
-    title = ink.paint("bold", f"{fleet_costs.cost_title(report)}, by pool")
+    table = text_table(heads, rows, right=range(1, len(heads)), wrap=(0,), style=style) if rows else ""
+    title = style.paint("bold", f"{fleet_costs.cost_title(report)}, by pool")
     costs = (
-        f"{title}\n{table}{fleet_costs.support_note(report, ink)}" if rows else fleet_costs.no_cost_text(report, ink)
+        f"{title}\n{table}{fleet_costs.support_note(report, style)}"
+        if rows
+        else fleet_costs.no_cost_text(report, style)
     )
-    return f"{fleet_text(report, ink)}\n{costs}"
+    return f"{fleet_text(report, style)}\n{costs}"
 
 
 def job_rows(report: FleetReport) -> list[tuple[str, ...]]:
@@ -298,10 +300,12 @@ def _figure_cell(value: float | None, unit: str) -> str:
     return display(value, unit) if value is not None else fleet_costs.UNKNOWN
 
 
-def fleet_bill_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+def fleet_bill_text(report: FleetReport, style: TextStyle = PLAIN) -> str:
     """The bill of each pool."""
-    parts = [f"{ink.paint('bold', name)}\n{cost_text.bill_text(bill, ink)}" for name, bill in report.pool_bills.items()]
-    return "\n".join(parts) + growth_text(report, ink) + errors_text(report.findings, report.input.name, ink)
+    parts = [
+        f"{style.paint('bold', name)}\n{cost_text.bill_text(bill, style)}" for name, bill in report.pool_bills.items()
+    ]
+    return "\n".join(parts) + growth_text(report, style) + errors_text(report.findings, report.input.name, style)
 
 
 def fleet_csv(report: FleetReport) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import Ink, text_table
+from clusterspec.report import TextStyle, text_table
 from clusterspec.results.search import Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.units import display, percent
 
@@ -30,7 +30,7 @@ SPLITS = 12
 """Placements of reinforcement learning that are printed; JSON has all."""
 
 
-def layouts_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:
+def layouts_table(rows: tuple[LayoutRow, ...], style: TextStyle, currency: str = "") -> str:
     """One line per layout, costs in ``currency``. Columns with only default values are left out.
 
     Where the terminal is too narrow for a column per key, one column holds all keys.
@@ -44,13 +44,15 @@ def layouts_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> 
     degrees = [[_value_text(row.layout.get(key, "")) for key in keys] for row in rows]
     lines = [(number, *cells, *found) for number, cells, found in zip(numbers, degrees, figures, strict=True)]
     last = range(len(heads) - costs, len(heads))
-    unbounded = Ink(ink.on, width=1_000)
-    wide = grid.text_table(heads, lines, right=(0, *last), ink=unbounded)
-    if max(map(grid.text_width, wide.splitlines())) <= ink.width:
+    unbounded = TextStyle(style.on, width=1_000)
+    wide = grid.text_table(heads, lines, right=(0, *last), style=unbounded)
+    if max(map(grid.text_width, wide.splitlines())) <= style.width:
         return wide
     folded = [layout_text(row.layout) for row in rows]
     narrow = [(number, text, *found) for number, text, found in zip(numbers, folded, figures, strict=True)]
-    return grid.text_table(("", "layout", *measured), narrow, right=(0, *((6,) if costs else ())), wrap=(1,), ink=ink)
+    return grid.text_table(
+        ("", "layout", *measured), narrow, right=(0, *((6,) if costs else ())), wrap=(1,), style=style
+    )
 
 
 def _layout_figures(row: LayoutRow) -> tuple[str, ...]:
@@ -84,7 +86,7 @@ def layout_text(layout: Section, pools: Mapping[str, Section] | None = None) -> 
     return ", ".join(f"{SHORT.get(key, key)} {_value_text(layout[key])}" for key in shown if key in layout)
 
 
-def splits_table(splits: tuple[RlSplit, ...], ink: Ink) -> str:
+def splits_table(splits: tuple[RlSplit, ...], style: TextStyle) -> str:
     """The placements of reinforcement learning, with the idle share of each role."""
     rows = [
         (
@@ -113,10 +115,10 @@ def splits_table(splits: tuple[RlSplit, ...], ink: Ink) -> str:
         "trainer idle",
         "layout",
     )
-    return text_table(heads, rows, right=tuple(range(1, 9)), ink=ink)
+    return text_table(heads, rows, right=tuple(range(1, 9)), style=style)
 
 
-def heat_table(layout_grid: Grid, ink: Ink) -> str:
+def heat_table(layout_grid: Grid, style: TextStyle) -> str:
     """A table of step times: x if no layout fits, · if none is legal, * at the present degrees."""
     rows = sorted({cell.row for cell in layout_grid.cells})
     columns = sorted({cell.column for cell in layout_grid.cells})
@@ -124,7 +126,7 @@ def heat_table(layout_grid: Grid, ink: Ink) -> str:
     lines = [(str(row), *(_heat_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
     heads = ("", *(str(column) for column in columns))
     note = "x does not fit in memory; · no legal layout; * the degrees of the layout of the spec\n"
-    return grid.text_table(heads, lines, right=range(len(heads)), ink=ink) + note
+    return grid.text_table(heads, lines, right=range(len(heads)), style=style) + note
 
 
 def _heat_cell(cell: GridCell | None) -> str:

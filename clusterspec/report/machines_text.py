@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text
+from clusterspec.report import PLAIN, TextStyle, csv_text, paragraph, text_table, title_text
 from clusterspec.report.estimate_rows import latency_text
 from clusterspec.report.layout_tables import layout_text
 from clusterspec.report.search_text import used_nodes_text
@@ -20,7 +20,7 @@ MOST_ROWS = 40
 """Machines that are printed; CSV and JSON have all."""
 
 
-def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
+def machines_text(report: MachinesReport, style: TextStyle = PLAIN) -> str:
     """The limits, the best machines with their layouts, and a table of all machines with the limits that each
     misses."""
     meeting = sum(row.meets for row in report.machines)
@@ -29,21 +29,21 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
     rest = f"; {unjudged} cannot be judged" if unjudged else ""
     meet = "meets" if meeting == 1 else "meet"
     told = f"{plural(len(report.machines), 'machine')} compared, {meeting} {meet} all limits{limits}{rest}."
-    parts = [paragraph(f"{title_text(report.name)}: {told}", ink)]
-    parts += [_best_text(name, report.best[name], report, ink) for name in BEST if name in report.best]
-    parts += [_best_text(f"misses only {limit}", row, report, ink) for limit, row in report.nearest.items()]
+    parts = [paragraph(f"{title_text(report.name)}: {told}", style)]
+    parts += [_best_text(name, report.best[name], report, style) for name in BEST if name in report.best]
+    parts += [_best_text(f"misses only {limit}", row, report, style) for limit, row in report.nearest.items()]
     several = len({row.fabric for row in report.machines}) > 1
     columns = [column for column in range(len(HEADS)) if several or HEADS[column] != "fabric"]
     rows = [[_machine_cells(row, report)[column] for column in columns] for row in report.machines]
     more = f"{len(rows) - MOST_ROWS} more with --format csv or json.\n" if len(rows) > MOST_ROWS else ""
     heads = [HEADS[column] for column in columns]
     right = range(3 if several else 2, len(heads) - 1)
-    table = text_table(heads, rows[:MOST_ROWS], right=(1, *right), wrap=(0, len(heads) - 1), ink=ink)
-    parts += [ink.paint("bold", "Machines") + "\n" + table + more + paragraph(_legend_text(report), ink)]
+    table = text_table(heads, rows[:MOST_ROWS], right=(1, *right), wrap=(0, len(heads) - 1), style=style)
+    parts += [style.paint("bold", "Machines") + "\n" + table + more + paragraph(_legend_text(report), style)]
     return "\n".join(parts)
 
 
-def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> str:
+def _best_text(name: str, row: MachineRow, report: MachinesReport, style: TextStyle) -> str:
     """One of the best machines, with its layout and the items missing from its cost."""
     size = f"{plural(row.nodes, 'node')}, {plural(row.accelerators or 0, 'accelerator')}"
     figures = [_time_text(row), _run_text(row), _power_text(row), _cost_text(row, report)]
@@ -54,7 +54,7 @@ def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> 
     place = f"Layout on {used}" if used else "Layout"
     doubt = " It may not fit: the upper end of its memory range exceeds the memory." if row.surely_fits is False else ""
     text = f"{title_text(row.spec)}, {size}, {row.fabric or 'no fabric'}: {shown}. {place}: {layout}.{doubt}"
-    return ink.paint("bold", name.capitalize()) + "\n" + paragraph(text, ink)
+    return style.paint("bold", name.capitalize()) + "\n" + paragraph(text, style)
 
 
 def _machine_cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:

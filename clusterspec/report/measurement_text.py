@@ -6,14 +6,23 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec import report as grid
 from clusterspec.cost.collectives.predict import REPEATS
-from clusterspec.report import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
+from clusterspec.report import (
+    PLAIN,
+    TextStyle,
+    errors_text,
+    paragraph,
+    plain_line,
+    share_bar,
+    text_table,
+    wrapped_lines,
+)
 from clusterspec.results import CollectiveReport
 from clusterspec.results.diagnosis import (
     OTHER_ACCELERATORS,
     AcceptanceOutcome,
     AcceptanceReport,
     Cause,
-    Compared,
+    ComparedCollective,
     DiagnosisReport,
     PlannedTest,
 )
@@ -40,13 +49,13 @@ FIELDS = (
 )
 
 
-def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
+def collective_text(report: CollectiveReport, style: TextStyle = PLAIN) -> str:
     """One row per size; bandwidths in GB/s as nccl-tests counts them."""
     if not report.rows:
-        return f"Nothing can be predicted: {report.why}\n" + errors_text(report.findings, report.input.name, ink)
+        return f"Nothing can be predicted: {report.why}\n" + errors_text(report.findings, report.input.name, style)
     first = report.rows[0]
     tiers = list(dict.fromkeys(row.tier for row in report.rows))
-    over = f"{ink.paint('bold', first.collective)} over {plural(first.ranks, 'rank')}"
+    over = f"{style.paint('bold', first.collective)} over {plural(first.ranks, 'rank')}"
     where = ", which sends nothing" if first.ranks == 1 else f", {tiers[0]}" if len(tiers) == 1 else ""
     head = f"{over}{where}; bandwidths in GB/s\n\n"
     rows = [
@@ -62,12 +71,12 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
         for row, size in zip(report.rows, size_texts(report), strict=True)
     ]
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
-    table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
+    table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), style=style)
     note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the line rate of the links."
     note += _form_of_algorithm(report)
     note += f" Nothing was measured for this prediction: {report.unmeasured}." if report.unmeasured else ""
-    note_lines = [ink.paint("dim", line) for line in wrapped_lines(note, ink.measure)]
-    return head + table + "\n" + "\n".join(note_lines) + "\n" + errors_text(report.findings, report.input.name, ink)
+    note_lines = [style.paint("dim", line) for line in wrapped_lines(note, style.measure)]
+    return head + table + "\n" + "\n".join(note_lines) + "\n" + errors_text(report.findings, report.input.name, style)
 
 
 def _form_of_algorithm(report: CollectiveReport) -> str:
@@ -112,11 +121,13 @@ WORDS = {
 STYLES = {"pass": "green", "fail": "red", "impossible": "red", "not-run": "yellow"}
 
 
-def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
+def diagnosis_text(report: DiagnosisReport, style: TextStyle = PLAIN) -> str:
     """Each collective with its sizes and causes, then the effect on the estimate."""
-    parts = [_comparison_text(one, ink) + _notes_text(one, ink) for one in report.compared]
+    parts = [_comparison_text(one, style) + _notes_text(one, style) for one in report.compared]
     unread = {why: [log for log, other in report.unread if other == why] for _, why in report.unread}
-    parts += [paragraph(plain_line(f"{_first_names(logs)}: not compared: {why}"), ink) for why, logs in unread.items()]
+    parts += [
+        paragraph(plain_line(f"{_first_names(logs)}: not compared: {why}"), style) for why, logs in unread.items()
+    ]
     if report.moved is not None:
         parts.append(_moved_text(report))
     if report.written:
@@ -134,53 +145,53 @@ def _first_names(logs: Sequence[str]) -> str:
     return ", ".join(logs[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _notes_text(comparison: Compared, ink: Ink) -> str:
+def _notes_text(comparison: ComparedCollective, style: TextStyle) -> str:
     """Notes that the log's devices are not the spec's and that some lines were not searched; else empty."""
     other = ""
     if comparison.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in comparison.causes):
         warned = f"Warning: {comparison.other_devices}. Expected figures come from the spec; no measurement is written."
-        other = "\n" + paragraph(plain_line(warned), ink)
-    return other + _left_out_text(comparison, ink)
+        other = "\n" + paragraph(plain_line(warned), style)
+    return other + _left_out_text(comparison, style)
 
 
-def _left_out_text(comparison: Compared, ink: Ink) -> str:
+def _left_out_text(comparison: ComparedCollective, style: TextStyle) -> str:
     """A note that some lines of a log were not searched; empty if all were."""
     if not comparison.left_out:
         return ""
     said = f"{plural(comparison.left_out, 'line')} between the first and the last ones not searched: too many differ."
-    return "\n" + paragraph(f"{said} Give the log of one rank, or the part with the first error.", ink)
+    return "\n" + paragraph(f"{said} Give the log of one rank, or the part with the first error.", style)
 
 
-def _unfinished_text(comparison: Compared, ink: Ink) -> str:
+def _unfinished_text(comparison: ComparedCollective, style: TextStyle) -> str:
     """A log without a result of a collective, with the causes that its lines name."""
     title = f"{plural(comparison.ranks, 'rank')} on {plural(comparison.nodes, 'node')}"
-    verdict = ink.paint("red", "no result of a collective")
+    verdict = style.paint("red", "no result of a collective")
     sought = "Causes are sought in its lines."
     if comparison.assumed_ranks:
         sought += " The log states no ranks: those of the spec are assumed."
     lines = [
-        f"{plain_line(comparison.log)}: {ink.paint('bold', title)}: {verdict}",
-        *wrapped_lines(sought, ink.measure),
+        f"{plain_line(comparison.log)}: {style.paint('bold', title)}: {verdict}",
+        *wrapped_lines(sought, style.measure),
         "",
     ]
     if comparison.causes:
-        lines += _likely_and_possible(comparison, ink)
+        lines += _likely_and_possible(comparison, style)
     elif comparison.error:
         said = f"Its first error ({comparison.error}) has none of the known causes"
-        lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
-        lines += _unnamed_cause_lines(comparison, ink)
+        lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), style.measure)
+        lines += _unnamed_cause_lines(comparison, style)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"
 
 
-def _comparison_text(comparison: Compared, ink: Ink) -> str:
+def _comparison_text(comparison: ComparedCollective, style: TextStyle) -> str:
     if comparison.verdict == "unfinished":
-        return _unfinished_text(comparison, ink)
+        return _unfinished_text(comparison, style)
     last = comparison.largest
     title = f"{comparison.collective} over {plural(comparison.ranks, 'rank')} on {plural(comparison.nodes, 'node')}"
     color = "red" if comparison.verdict == "slow" else "green"
-    verdict = ink.paint(color, f"{WORDS[comparison.verdict]}: {percent(last.ratio)} at {_size_text(last.size)}")
+    verdict = style.paint(color, f"{WORDS[comparison.verdict]}: {percent(last.ratio)} at {_size_text(last.size)}")
     most = max(max(row.measured, row.high) for row in comparison.rows)
     rows = [
         (
@@ -194,9 +205,9 @@ def _comparison_text(comparison: Compared, ink: Ink) -> str:
         for row in comparison.rows
     ]
     heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
-    table = text_table(heads, rows, right=range(5), ink=ink)
-    lines = [f"{plain_line(comparison.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
-    return "\n".join([*lines, *_likely_and_possible(comparison, ink)]) + "\n"
+    table = text_table(heads, rows, right=range(5), style=style)
+    lines = [f"{plain_line(comparison.log)}: {style.paint('bold', title)}: {verdict}", "", table]
+    return "\n".join([*lines, *_likely_and_possible(comparison, style)]) + "\n"
 
 
 UNDECIDED = "Not decided by this log: none of its lines states the cause. "
@@ -205,47 +216,47 @@ SEVERAL = "Each of these is possible; its next step distinguishes it from the ot
 ONE = "This one is possible; its next step shows whether it is the cause."
 
 
-def _likely_and_possible(comparison: Compared, ink: Ink) -> Iterator[str]:
+def _likely_and_possible(comparison: ComparedCollective, style: TextStyle) -> Iterator[str]:
     """The likely causes, then causes with little evidence, then causes that end in the same lines."""
     likely = [cause for cause in comparison.causes if cause.is_likely]
     possible = [cause for cause in comparison.causes if not cause.is_likely]
     if likely:
-        yield ink.paint("bold", "Likely causes, the likeliest first") + "\n"
-        yield from _cause_lines(likely, 1, ink)
+        yield style.paint("bold", "Likely causes, the likeliest first") + "\n"
+        yield from _cause_lines(likely, 1, style)
         if not comparison.is_decided:
-            yield from ("", *wrapped_lines(OF_ANOTHER, ink.measure))
+            yield from ("", *wrapped_lines(OF_ANOTHER, style.measure))
     elif comparison.verdict == "slow":
         parts = (
             "pairs of nodes, then single nodes" if comparison.nodes > 1 else "halves of the accelerators of the node"
         )
         yield f"None of the known causes explains the difference: compare {parts}."
     elif possible and comparison.verdict == "unfinished":
-        yield from wrapped_lines(UNDECIDED + (SEVERAL if possible[1:] else ONE), ink.measure)
+        yield from wrapped_lines(UNDECIDED + (SEVERAL if possible[1:] else ONE), style.measure)
     if possible:
-        yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
-        yield from _cause_lines(possible, len(likely) + 1, ink)
+        yield "\n" + style.paint("bold", "Possible, with little evidence") + "\n"
+        yield from _cause_lines(possible, len(likely) + 1, style)
     if comparison.deciding:
         yield from (
             "",
-            *wrapped_lines(plain_line(f"To decide between the first of them: {comparison.deciding}."), ink.measure),
+            *wrapped_lines(plain_line(f"To decide between the first of them: {comparison.deciding}."), style.measure),
         )
-    yield from _unnamed_cause_lines(comparison, ink)
+    yield from _unnamed_cause_lines(comparison, style)
 
 
-def _unnamed_cause_lines(comparison: Compared, ink: Ink) -> Iterator[str]:
+def _unnamed_cause_lines(comparison: ComparedCollective, style: TextStyle) -> Iterator[str]:
     """Causes that no log line names but that end in the same lines as the possible causes."""
     if comparison.alike:
-        yield "\n" + ink.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"
+        yield "\n" + style.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"
         for number, cause in enumerate(comparison.alike, len(comparison.causes) + 1):
-            yield from wrapped_lines(plain_line(f"{number}. {cause.name}"), ink.measure, then="   ")
-            yield from wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
+            yield from wrapped_lines(plain_line(f"{number}. {cause.name}"), style.measure, then="   ")
+            yield from wrapped_lines(plain_line(f"next: {cause.next}"), style.measure, first="   ", then="         ")
 
 
-def _cause_lines(causes: Sequence[Cause], first: int, ink: Ink) -> Iterator[str]:
+def _cause_lines(causes: Sequence[Cause], first: int, style: TextStyle) -> Iterator[str]:
     """The causes with their evidence and next step, numbered from ``first``."""
     for number, cause in enumerate(causes, first):
-        yield from wrapped_lines(plain_line(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
-        yield from wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
+        yield from wrapped_lines(plain_line(f"{number}. {cause.name}: {cause.evidence}"), style.measure, then="   ")
+        yield from wrapped_lines(plain_line(f"next: {cause.next}"), style.measure, first="   ", then="         ")
 
 
 def _comparison_bar(measured: float, expected: float, width: int = 32) -> str:
@@ -265,14 +276,14 @@ def _moved_text(report: DiagnosisReport) -> str:
     return f"Step time with these measurements: {before} → {after} ({sign}{share}).\n"
 
 
-def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
+def acceptance_as_text(report: AcceptanceReport, style: TextStyle = PLAIN) -> str:
     """The tests with threshold, measurement and status."""
     rows = [
         (
             test.name,
             f"{test.threshold / 1e9:,.1f}",
             "" if test.measured is None else f"{test.measured / 1e9:,.1f}",
-            ink.paint(STYLES[test.status], test.status.replace("-", " ")),
+            style.paint(STYLES[test.status], test.status.replace("-", " ")),
             *((_drift_text(report, test),) if report.earlier is not None else ()),
             plain_line(test.why),
         )
@@ -280,15 +291,15 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     ]
     since = ("since then",) if report.earlier is not None else ()
     heads = ("test", "at least", "measured", "status", *since, "why")
-    table = text_table(heads, rows, right=(1, 2), wrap=(len(heads) - 1,), ink=ink)
+    table = text_table(heads, rows, right=(1, 2), wrap=(len(heads) - 1,), style=style)
     origin = "the spec" if report.stated else "the cost model (the spec has none)"
     lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
     reasons = dict.fromkeys(report.unmeasured.values())
     for why in reasons:
         names = ", ".join(name for name, own in report.unmeasured.items() if own == why)
-        lines += [*wrapped_lines(f"{names}: a pass is weak evidence: {why}.", ink.measure), ""]
+        lines += [*wrapped_lines(f"{names}: a pass is weak evidence: {why}.", style.measure), ""]
     lines += [plain_line(f"{log}: not counted: {why}") for log, why in report.unused]
-    lines += _changed_lines(report, ink)
+    lines += _changed_lines(report, style)
     lines += [plain_line(each) for each in _range_lines(report)]
     count = {status: sum(test.status == status for test in report.tests) for status in STYLES}
     impossible = f"{count['impossible']} impossible, " if count["impossible"] else ""
@@ -296,7 +307,7 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
+def _changed_lines(report: AcceptanceReport, style: TextStyle) -> list[str]:
     """The tests whose change since the earlier acceptance exceeds run-to-run variation, and what the change means."""
     changes = {test.name: report.drift(test) for test in report.tests if report.beyond_repeats(test)}
     found = list[str]()
@@ -310,7 +321,7 @@ def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
                 f"{'slower' if worse else 'faster'} than before, by more than the difference between two runs of "
                 "one machine"
             )
-            found += wrapped_lines(f"{names}: {than} ({percent(REPEATS, 2)}): {means}.", ink.measure)
+            found += wrapped_lines(f"{names}: {than} ({percent(REPEATS, 2)}): {means}.", style.measure)
     return found
 
 

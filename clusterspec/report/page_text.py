@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.report import PLAIN, Ink, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, wrapped_lines
 from clusterspec.standard import pattern
 
 _FENCE = "```"
@@ -13,9 +13,9 @@ _ITEM = pattern(r"^- ", re.MULTILINE)
 _CODE = pattern(r"`[^`]+`")
 
 
-def page_text(page: str, ink: Ink = PLAIN) -> str:
+def page_text(page: str, style: TextStyle = PLAIN) -> str:
     """The page as Markdown; headings and code are colored if enabled."""
-    return "\n".join("\n".join(block_lines(part, ink)) + "\n" for part in page_blocks(page))
+    return "\n".join("\n".join(block_lines(part, style)) + "\n" for part in page_blocks(page))
 
 
 def page_blocks(page: str) -> Iterator[str]:
@@ -35,22 +35,22 @@ def page_blocks(page: str) -> Iterator[str]:
             lines = []
 
 
-def block_lines(part: str, ink: Ink) -> list[str]:
+def block_lines(part: str, style: TextStyle) -> list[str]:
     """The lines of a block."""
     if part.startswith("#"):
-        return [ink.paint("bold", part)]
+        return [style.paint("bold", part)]
     if part.startswith(_FENCE):
-        return [ink.paint("cyan", line) for line in part.splitlines()]
+        return [style.paint("cyan", line) for line in part.splitlines()]
     if part.startswith("*") and part.endswith("*"):
-        return [ink.paint("dim", part)]
+        return [style.paint("dim", part)]
     if part.startswith("- "):
         items = [" ".join(item.split()) for item in _ITEM.split(part) if item]
         return [
-            line for item in items for line in colored_code_lines(wrapped_lines(item, ink.measure, "- ", "  "), ink)
+            line for item in items for line in colored_code_lines(wrapped_lines(item, style.measure, "- ", "  "), style)
         ]
-    return colored_code_lines(wrapped_lines(" ".join(part.split()), ink.measure), ink)
+    return colored_code_lines(wrapped_lines(" ".join(part.split()), style.measure), style)
 
 
-def colored_code_lines(lines: list[str], ink: Ink) -> list[str]:
+def colored_code_lines(lines: list[str], style: TextStyle) -> list[str]:
     """Lines with inline code colored."""
-    return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]
+    return [_CODE.sub(lambda found: style.paint("cyan", found[0]), line) for line in lines]

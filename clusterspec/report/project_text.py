@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.finding import Severity
-from clusterspec.report import PLAIN, Ink, plain_line, text_table
+from clusterspec.report import PLAIN, TextStyle, plain_line, text_table
 from clusterspec.report.diff_text import (
     UNSURE,
     diff_as_markdown,
@@ -25,13 +25,13 @@ OF_SERVING = ("time to first token", "time per output token", "output tokens per
 """Figures that the table includes if at least one spec has them."""
 
 
-def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
+def project_as_text(report: ProjectDiffReport, style: TextStyle = PLAIN) -> str:
     """A table of the specs, and below it the difference of each."""
     lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count_text(report)}", ""]
     if report.specs:
-        lines += [text_table(*_specs_table(report), ink=ink), ""]
+        lines += [text_table(*_specs_table(report), style=style), ""]
     lines += [*_total_lines(report), *_skipped_lines(report)]
-    lines += [_text_details(spec, ink) for spec in report.specs if _has_details(spec)]
+    lines += [_text_details(spec, style) for spec in report.specs if _has_details(spec)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -54,14 +54,14 @@ def _has_details(spec: SpecDiff) -> bool:
     return spec.differences is not None or (spec.change == "added" and bool(spec.figures or spec.found))
 
 
-def _text_details(spec: SpecDiff, ink: Ink) -> str:
+def _text_details(spec: SpecDiff, style: TextStyle) -> str:
     """The difference of a changed spec, or the figures and findings of an added one."""
     if spec.report is not None:
-        return diff_as_text(spec.report, ink)
+        return diff_as_text(spec.report, style)
     if spec.fleet is not None:
-        return f"{plain_line(spec.path)}\n\n{fleet_diff_text(spec.fleet, ink)}"
-    figures = [text_table(("figure", "new"), _figure_rows(spec), right=(1,), ink=ink)] if spec.figures else []
-    return "\n".join([f"{plain_line(spec.path)}, added\n", *figures, *labeled_lines("new", spec.found, ink)])
+        return f"{plain_line(spec.path)}\n\n{fleet_diff_text(spec.fleet, style)}"
+    figures = [text_table(("figure", "new"), _figure_rows(spec), right=(1,), style=style)] if spec.figures else []
+    return "\n".join([f"{plain_line(spec.path)}, added\n", *figures, *labeled_lines("new", spec.found, style)])
 
 
 def _markdown_details(spec: SpecDiff) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clusterspec.report import Ink, text_table, wrapped_lines
+from clusterspec.report import TextStyle, text_table, wrapped_lines
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.units import display, percent, portion
 
@@ -32,7 +32,7 @@ def role_remarks(times: RlTimes) -> dict[str, str]:
     }
 
 
-def rl_text(times: RlTimes, ink: Ink) -> str:
+def rl_text(times: RlTimes, style: TextStyle) -> str:
     """The roles with their seconds and the share of the step in which each role's accelerators wait; then the memory of
     an accelerator of the trainer by phase.
     """
@@ -57,9 +57,11 @@ def rl_text(times: RlTimes, ink: Ink) -> str:
         note = f"(memory by phase: {held}{_models_text(times.memory)}{moved})"
     else:
         note = ""
-    table = text_table(("  role", "time", "of the step", "idle", "remark"), rows, right=(1, 2, 3), wrap=(4,), ink=ink)
-    lines = wrapped_lines(note, ink.measure, "  ", "   ") if note else []
-    return table + "".join(ink.paint("dim", line) + "\n" for line in lines)
+    table = text_table(
+        ("  role", "time", "of the step", "idle", "remark"), rows, right=(1, 2, 3), wrap=(4,), style=style
+    )
+    lines = wrapped_lines(note, style.measure, "  ", "   ") if note else []
+    return table + "".join(style.paint("dim", line) + "\n" for line in lines)
 
 
 def phases_of(memory: RlMemory) -> dict[str, float]:

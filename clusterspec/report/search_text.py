@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from clusterspec.cost.plan import TIE
-from clusterspec.report import PLAIN, Ink, paragraph
+from clusterspec.report import PLAIN, TextStyle, paragraph
 from clusterspec.report.layout_tables import SPLITS, heat_table, layout_text, layouts_table, memory_text, splits_table
 from clusterspec.results.search import Comparison, LayoutRow, SearchReport, Section
 from clusterspec.units import display, percent, plural
@@ -86,33 +86,35 @@ def _signed_text(value: float, unit: str) -> str:
     return f"{sign}{display(abs(value), unit)}"
 
 
-def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
+def search_as_text(report: SearchReport, style: TextStyle = PLAIN) -> str:
     """The number of layouts evaluated, the best layouts, and the difference to the present one."""
     parts = (
-        [paragraph(f"Nothing to search: {report.why}.", ink)]
+        [paragraph(f"Nothing to search: {report.why}.", style)]
         if report.incomplete
-        else [paragraph(_counts_text(report), ink)]
+        else [paragraph(_counts_text(report), style)]
     )
     if report.layouts:
-        parts.append(ink.paint("bold", f"Best by {_objective_text(report)}") + "\n")
-        parts[-1] += layouts_table(report.layouts, ink, report.currency)
-        parts += [_notes_text(report, ink), _front_text(report, ink)]
-        parts.append("".join(paragraph(comparison_text(each, "layout", "a step"), ink) for each in report.comparisons))
+        parts.append(style.paint("bold", f"Best by {_objective_text(report)}") + "\n")
+        parts[-1] += layouts_table(report.layouts, style, report.currency)
+        parts += [_notes_text(report, style), _front_text(report, style)]
+        parts.append(
+            "".join(paragraph(comparison_text(each, "layout", "a step"), style) for each in report.comparisons)
+        )
     elif not report.incomplete:
-        parts.append(paragraph(f"No layout found: {report.why}.{_nearest_text(report)}", ink))
+        parts.append(paragraph(f"No layout found: {report.why}.{_nearest_text(report)}", style))
     if report.fewer_nodes is not None:
-        parts.append(paragraph(_fewer_nodes_text(report, report.fewer_nodes), ink))
+        parts.append(paragraph(_fewer_nodes_text(report, report.fewer_nodes), style))
     if report.present is not None:
-        parts.append(paragraph(_present_text(report), ink))
+        parts.append(paragraph(_present_text(report), style))
     if report.splits:
-        title = ink.paint(
+        title = style.paint(
             "bold",
             "Placements of rollout, steps of all roles; the trainer has the spec's layout or the best one",
         )
-        parts.append(title + "\n" + splits_table(report.splits[:SPLITS], ink))
+        parts.append(title + "\n" + splits_table(report.splits[:SPLITS], style))
     if report.grid is not None:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
-        parts.append(ink.paint("bold", title) + "\n" + heat_table(report.grid, ink))
+        parts.append(style.paint("bold", title) + "\n" + heat_table(report.grid, style))
     return "\n".join(part for part in parts if part)
 
 
@@ -145,7 +147,7 @@ def _counts_text(report: SearchReport) -> str:
     return " ".join(each for each in (looked, refusing_rules_text(report, "layout"), *kept) if each)
 
 
-def _notes_text(report: SearchReport, ink: Ink) -> str:
+def _notes_text(report: SearchReport, style: TextStyle) -> str:
     """The meaning of the marks, and the findings about the layouts."""
     tied = any(row.tied for row in report.layouts[1:])
     meaning = f"= marks layouts whose step time differs from the best by at most 1 %. {LESS_MEMORY_FIRST}"
@@ -153,7 +155,7 @@ def _notes_text(report: SearchReport, ink: Ink) -> str:
     unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""
     marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties) if each)
     lines = [marks, *findings_text(report.layouts, "layout").splitlines(), _order_text(report)]
-    return "".join(paragraph(each, ink) for each in lines)
+    return "".join(paragraph(each, style) for each in lines)
 
 
 def _later_ties_text(report: SearchReport) -> str:
@@ -181,14 +183,14 @@ def _order_text(report: SearchReport) -> str:
     return f"{told}: layout {fastest} takes {percent(1 - times[fastest] / times[1], 2)} less time than layout 1."
 
 
-def _front_text(report: SearchReport, ink: Ink) -> str:
+def _front_text(report: SearchReport, style: TextStyle) -> str:
     if len(report.pareto) < 2:
         return ""
     return (
-        ink.paint("bold", "Pareto front of step time and memory")
+        style.paint("bold", "Pareto front of step time and memory")
         + "\n"
-        + layouts_table(report.pareto, ink, report.currency)
-        + "".join(paragraph(each, ink) for each in _faster_front_texts(report))
+        + layouts_table(report.pareto, style, report.currency)
+        + "".join(paragraph(each, style) for each in _faster_front_texts(report))
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import PLAIN, Ink, paragraph, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, paragraph, wrapped_lines
 from clusterspec.report.solve_text import SERVED_KEYS, rate_text
 from clusterspec.results.levers import LeverRow, SensitivityReport
 from clusterspec.units import display, display_bits, percent
@@ -13,11 +13,11 @@ NEGLIGIBLE = 5e-4
 """Relative effect that prints as 0.0 %."""
 
 
-def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
+def sensitivity_as_text(report: SensitivityReport, style: TextStyle = PLAIN) -> str:
     """One line per step of a parameter, largest effect on the time per token first."""
     if not report.levers:
         why = report.why or "neither step time nor time per output token of the spec can be computed"
-        return paragraph(f"Nothing to vary: {why}.", ink)
+        return paragraph(f"Nothing to vary: {why}.", style)
     costs = any(row.cost is not None for row in report.levers)
     each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
     cost = (f"{report.currency} {'per M tokens' if each == 'tpot' else 'a run'}".lstrip(),) if costs else ()
@@ -29,11 +29,11 @@ def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     full_rows = not full and any(row.queue_grows for row in moving)
     note += "q of full engines: the queue grows without end\n" if full_rows else ""
     numbers = tuple(column for column in range(3, len(heads)) if heads[column] != "queue")
-    body = grid.text_table(heads, rows, right=numbers, ink=ink) if rows else ""
-    return _overload_text(report, ink) + body + note + _idle_steps_text(report, ink) + _refusals_text(report, ink)
+    body = grid.text_table(heads, rows, right=numbers, style=style) if rows else ""
+    return _overload_text(report, style) + body + note + _idle_steps_text(report, style) + _refusals_text(report, style)
 
 
-def _overload_text(report: SensitivityReport, ink: Ink) -> str:
+def _overload_text(report: SensitivityReport, style: TextStyle) -> str:
     """A paragraph on the quantity to which effects refer if requests arrive faster than the engines serve them; else
     empty.
     """
@@ -43,7 +43,7 @@ def _overload_text(report: SensitivityReport, ink: Ink) -> str:
         paragraph(
             f"The queue grows without end: full engines produce {report.output_tokens_per_second:,.0f} output tokens "
             "per second, fewer than the load requests. Effects are on that throughput; times are of full engines.",
-            ink,
+            style,
         )
         + "\n"
     )
@@ -54,7 +54,7 @@ def _is_hidden(row: LeverRow) -> bool:
     return row.effect is not None and abs(row.effect) < NEGLIGIBLE
 
 
-def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
+def _idle_steps_text(report: SensitivityReport, style: TextStyle) -> str:
     """The steps without an effect, in a sentence."""
     idle = [
         f"{row.key} {_lever_value_text(row, row.before)} → {_lever_value_text(row, row.after)}"
@@ -63,10 +63,10 @@ def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
     ]
     of = "throughput" if report.queue_grows else "time per token"
     text = f"Changes with less than {percent(NEGLIGIBLE)} effect on the {of}: {', '.join(idle)}."
-    return paragraph(text, ink) if idle else ""
+    return paragraph(text, style) if idle else ""
 
 
-def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
+def _refusals_text(report: SensitivityReport, style: TextStyle) -> str:
     """The steps in which a rule finds an error, by rule: each parameter with the values to which it cannot move."""
     refused: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for row in report.levers:
@@ -76,7 +76,7 @@ def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
     for rules, keys in refused.items():
         moves = "; ".join(f"{key} → {' or '.join(values)}" for key, values in keys.items())
         lines.append(f"  {' and '.join(rules)}: {moves}")
-    text = "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, ink.measure, then="    "))
+    text = "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, style.measure, then="    "))
     return f"Left out, since `check` finds an error with these values:\n{text}" if lines else ""
 
 

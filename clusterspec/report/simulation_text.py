@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.report import PLAIN, Ink, paragraph, text_table
+from clusterspec.report import PLAIN, TextStyle, paragraph, text_table
 from clusterspec.report.estimate_rows import clock_text
 from clusterspec.results.simulation import Percentiles, SimulatedHours, SimulationReport
 from clusterspec.units import display, percent, plain, plural
@@ -19,7 +19,7 @@ least ten.
 """
 
 
-def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
+def simulation_as_text(report: SimulationReport, style: TextStyle = PLAIN) -> str:
     """The percentiles, the rates, and the queue over time."""
     heading = (
         f"{plural(report.requests, 'request')} on {plural(report.engines, 'engine')} "
@@ -29,21 +29,21 @@ def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
     left_out = " and ".join(f"the {name} {count:,}" for count, name in ends if count)
     early = f" {left_out.capitalize()} do not count." if left_out else ""
     parts = [
-        paragraph(heading + early, ink),
-        _percentile_table(report, ink),
+        paragraph(heading + early, style),
+        _percentile_table(report, style),
         "".join(f"{line}\n" for line in _figure_lines(report)),
-        ink.paint("bold", "Queue over time") + "\n" + _queue_table(report, ink),
+        style.paint("bold", "Queue over time") + "\n" + _queue_table(report, style),
     ]
     if report.day:
-        parts.append(ink.paint("bold", "The hours of a day") + "\n" + _day_table(report, ink))
+        parts.append(style.paint("bold", "The hours of a day") + "\n" + _day_table(report, style))
     if report.cache_sizes:
-        title = ink.paint("bold", "Hits of one cache of all engines, by its size")
-        parts.append(f"{title}\n{_size_table(report, ink)}")
-    notes = "".join(paragraph(note, ink) for note in report.notes)
+        title = style.paint("bold", "Hits of one cache of all engines, by its size")
+        parts.append(f"{title}\n{_size_table(report, style)}")
+    notes = "".join(paragraph(note, style) for note in report.notes)
     return "\n".join([*parts, notes] if notes else parts)
 
 
-def _percentile_table(report: SimulationReport, ink: Ink) -> str:
+def _percentile_table(report: SimulationReport, style: TextStyle) -> str:
     named: list[tuple[str, Percentiles | None, float | None]] = [
         ("time to first token", report.ttft, report.expected[0]),
         ("time per output token", report.tpot, report.expected[1]),
@@ -55,7 +55,7 @@ def _percentile_table(report: SimulationReport, ink: Ink) -> str:
         for name, found, expected in named
         if found is not None
     ]
-    return text_table(("  latency", "p50", "p90", "p99", "formula"), rows, right=(1, 2, 3, 4), ink=ink)
+    return text_table(("  latency", "p50", "p90", "p99", "formula"), rows, right=(1, 2, 3, 4), style=style)
 
 
 def _figure_lines(report: SimulationReport) -> Iterator[str]:
@@ -76,18 +76,18 @@ def _figure_lines(report: SimulationReport) -> Iterator[str]:
         yield f"  sustained at most        {plain(report.saturation)}/s"
 
 
-def _queue_table(report: SimulationReport, ink: Ink) -> str:
+def _queue_table(report: SimulationReport, style: TextStyle) -> str:
     step = max(1, (len(report.queue) - 1) // SHOWN)
     points = report.queue[::step]
     size, unit = next(((size, unit) for size, unit in CLOCK if points and points[-1].time >= 10 * size), CLOCK[-1])
     rows = [(f"  {plain(point.time / size, 3)}", f"{point.waiting:,}", f"{point.running:,}") for point in points]
-    return text_table((f"  time in {unit}", "waiting", "running"), rows, right=(0, 1, 2), ink=ink)
+    return text_table((f"  time in {unit}", "waiting", "running"), rows, right=(0, 1, 2), style=style)
 
 
 HOURS = ("hours", "requests/s", "engines", "first token p50", "p99", "per token p50", "p99", "within targets")
 
 
-def _day_table(report: SimulationReport, ink: Ink) -> str:
+def _day_table(report: SimulationReport, style: TextStyle) -> str:
     """The hours of a day with the engines that each needs; below, the rises of the load that engines answer late."""
     rows = []
     for each in report.day:
@@ -97,8 +97,10 @@ def _day_table(report: SimulationReport, ink: Ink) -> str:
         count = f"{each.prefill:,} + {each.replicas:,}" if each.prefill else f"{each.replicas:,}"
         hours = f"  {clock_text(each.start)} to {clock_text(each.end)}"
         rows.append((hours, plain(each.rate, 3), count, *first, *token, good))
-    table = text_table((f"  {HOURS[0]}", *HOURS[1:]), rows, right=tuple(range(1, len(HOURS))), ink=ink)
-    return table + "".join(f"{line}\n" for each in report.day for line in (*_missed_lines(each), *_rise_lines(each)))
+    table = text_table((f"  {HOURS[0]}", *HOURS[1:]), rows, right=tuple(range(1, len(HOURS))), style=style)
+    return table + "".join(
+        f"{line}\n" for each in report.day for line in (*_missed_lines(each), *_load_rise_lines(each))
+    )
 
 
 def _missed_lines(hours: SimulatedHours) -> Iterator[str]:
@@ -110,7 +112,7 @@ def _missed_lines(hours: SimulatedHours) -> Iterator[str]:
             yield f"  from {clock_text(hours.start)} {name} {reached}"
 
 
-def _rise_lines(hours: SimulatedHours) -> Iterator[str]:
+def _load_rise_lines(hours: SimulatedHours) -> Iterator[str]:
     """Waits of requests after the load rises at the start of hours."""
     rise = hours.rise
     if rise is not None:
@@ -122,7 +124,7 @@ def _rise_lines(hours: SimulatedHours) -> Iterator[str]:
         )
 
 
-def _size_table(report: SimulationReport, ink: Ink) -> str:
+def _size_table(report: SimulationReport, style: TextStyle) -> str:
     rows = [
         (
             f"  {display(each.bytes, 'B')}",
@@ -131,4 +133,4 @@ def _size_table(report: SimulationReport, ink: Ink) -> str:
         )
         for each in report.cache_sizes
     ]
-    return text_table(("  size", "of the input tokens", "keeps a block for"), rows, right=(0, 1, 2), ink=ink)
+    return text_table(("  size", "of the input tokens", "keeps a block for"), rows, right=(0, 1, 2), style=style)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clusterspec import report as grid
-from clusterspec.report import PLAIN, Ink, paragraph
+from clusterspec.report import PLAIN, TextStyle, paragraph
 from clusterspec.report.layout_tables import layout_text
 from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.units import display, display_bits, metric_text, plain, plural
@@ -41,9 +41,9 @@ MORE_DIGITS = (4, 5, 6, 7)
 """Numbers of significant digits for printed values. The first is used unless two values would look equal."""
 
 
-def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
+def solve_as_text(report: SolveReport, style: TextStyle = PLAIN) -> str:
     """The boundary in a sentence, and the values tried."""
-    answer = paragraph(_answer_text(report), ink)
+    answer = paragraph(_answer_text(report), style)
     tried = sorted(report.probes)
     if not tried:
         return answer
@@ -63,9 +63,9 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
         for amount, metric, (value, _, holds) in zip(amounts, metrics, shown, strict=True)
     ]
     heads, last = (f"  {report.key}", *roles, report.metric or "", "meets it"), len(roles) + 1
-    body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), ink=ink)
-    title = ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n"
-    return f"{answer}\n{title}{body}{_gap_text(known, tried, ink)}"
+    body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), style=style)
+    title = style.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n"
+    return f"{answer}\n{title}{body}{_gap_text(known, tried, style)}"
 
 
 def _distinct_amounts(report: SolveReport, values: Sequence[float]) -> list[str]:
@@ -88,12 +88,12 @@ def _texts_with_verdict(texts: Sequence[str], met: Sequence[bool], verdict: bool
     return {text for text, holds in zip(texts, met, strict=True) if holds is verdict}
 
 
-def _gap_text(metrics: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
+def _gap_text(metrics: Sequence[object], tried: Sequence[object], style: TextStyle) -> str:
     """A line about values without a metric: why they have none, and that they are omitted."""
     if len(metrics) == len(tried):
         return ""
     number = f"{plural(len(tried) - len(metrics), 'value')} left out: " if metrics else "– "
-    return paragraph(f"{number}no layout divides there, or the metric cannot be computed", ink)
+    return paragraph(f"{number}no layout divides there, or the metric cannot be computed", style)
 
 
 def _verdict_text(holds: bool, errors: Sequence[str], misfit: str) -> str:

@@ -7,7 +7,7 @@ from math import inf
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
-from clusterspec.report import PLAIN, Ink, paragraph, wrapped_lines
+from clusterspec.report import PLAIN, TextStyle, paragraph, wrapped_lines
 from clusterspec.report.estimate_rows import heading_line, latency_text
 from clusterspec.report.layout_tables import layout_text, memory_text
 from clusterspec.report.search_text import comparison_text, findings_text, memory_note, refusing_rules_text
@@ -24,28 +24,30 @@ DEGREES = ("tp", "attention_dp", "ep", "pp")
 SHORT = {"attention_dp": "adp"}
 
 
-def serving_search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
+def serving_search_as_text(report: SearchReport, style: TextStyle = PLAIN) -> str:
     """The number of plans evaluated, the best plans, the Pareto front, and the plan of the spec."""
     parts = (
-        [paragraph(f"Nothing to sweep: {report.why}.", ink)]
+        [paragraph(f"Nothing to sweep: {report.why}.", style)]
         if report.incomplete
-        else [paragraph(_counts_text(report), ink)]
+        else [paragraph(_counts_text(report), style)]
     )
     if report.layouts:
         title = f"Best by {report.objective.replace('_', ' ')}"
-        parts.append(heading_line(title, ink) + plans_table(report.layouts, ink, report.currency))
-        parts[-1] += _counting_note(report, ink)
+        parts.append(heading_line(title, style) + plans_table(report.layouts, style, report.currency))
+        parts[-1] += _counting_note(report, style)
         notes = (memory_note(report.layouts), *findings_text(report.layouts, "plan").splitlines())
-        parts.append("".join(paragraph(each, ink) for each in notes))
-        parts.append("".join(paragraph(comparison_text(each, "plan", "a request"), ink) for each in report.comparisons))
-        parts.append(paragraph(separation_text(report.separation), ink) if report.separation else "")
+        parts.append("".join(paragraph(each, style) for each in notes))
+        parts.append(
+            "".join(paragraph(comparison_text(each, "plan", "a request"), style) for each in report.comparisons)
+        )
+        parts.append(paragraph(separation_text(report.separation), style) if report.separation else "")
     elif not report.incomplete:
-        parts.append(paragraph(f"No plan found: {report.why}.{_nearest_text(report)}", ink))
+        parts.append(paragraph(f"No plan found: {report.why}.{_nearest_text(report)}", style))
     if len(report.pareto) > 1:
         title = "Pareto front of output tokens per second of a user and of an accelerator"
-        parts.append(heading_line(title, ink) + plans_table(report.pareto, ink, report.currency, fronted=True))
+        parts.append(heading_line(title, style) + plans_table(report.pareto, style, report.currency, fronted=True))
     if report.present is not None:
-        parts.append(paragraph(_present_text(report, report.present), ink))
+        parts.append(paragraph(_present_text(report, report.present), style))
     return "\n".join(part for part in parts if part)
 
 
@@ -99,7 +101,7 @@ def latency_heads(rows: Sequence[LayoutRow]) -> tuple[str, str]:
     return f"TTFT{suffix}", f"TPOT{suffix}"
 
 
-def plans_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str, *, fronted: bool = False) -> str:
+def plans_table(rows: tuple[LayoutRow, ...], style: TextStyle, currency: str, *, fronted: bool = False) -> str:
     """One line per plan. Plans of the front show their requests in flight."""
     costs = any(row.cost is not None for row in rows)
     heads = (
@@ -132,10 +134,10 @@ def plans_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str, *, fronted
                 *((money_text(round(row.cost, 2)) if row.cost is not None else "",) if costs else ()),
             )
         )
-    return grid.text_table(heads, lines, right=(0, *range(2, len(heads))), wrap=(1,), ink=ink)
+    return grid.text_table(heads, lines, right=(0, *range(2, len(heads))), wrap=(1,), style=style)
 
 
-def _counting_note(report: SearchReport, ink: Ink) -> str:
+def _counting_note(report: SearchReport, style: TextStyle) -> str:
     """A note on which accelerators the plans count, if plans leave some of the machine idle; else empty."""
     plans = [row.serving for row in report.layouts if row.serving]
     partly = any(plan["idle"] for plan in plans)
@@ -148,7 +150,7 @@ def _counting_note(report: SearchReport, ink: Ink) -> str:
         f"use{', the cost of tokens all accelerators of the job' if priced else ''}"
     )
     note = f"Some plans leave {what} idle; {counted}."
-    return ink.paint("dim", "\n".join(wrapped_lines(note, ink.measure, "  ", "  "))) + "\n"
+    return style.paint("dim", "\n".join(wrapped_lines(note, style.measure, "  ", "  "))) + "\n"
 
 
 def _nearest_text(report: SearchReport) -> str:
@@ -225,7 +227,7 @@ Column = tuple[str, Callable[[SweepRow], str]]
 """The head of a column, and its text for a point."""
 
 
-def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
+def sweep_as_text(rows: list[SweepRow], style: TextStyle = PLAIN) -> str:
     """One line per point: axes, results, and the layout in short; below, the values that several points share."""
     names = list(rows[0].axes) if rows else []
     columns: list[Column] = [(name.rpartition(".")[2], _axis_cell(name)) for name in names]
@@ -242,9 +244,9 @@ def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
     lines = [tuple(shown(row) for _, shown in columns) for row in rows]
     last = [number for number, (head, _) in enumerate(columns) if head == LAYOUT]
     right = range(len(names), len(columns) - len(last))
-    table = grid.text_table([head for head, _ in columns], lines, right=right, wrap=last, ink=ink)
+    table = grid.text_table([head for head, _ in columns], lines, right=right, wrap=last, style=style)
     said = ", ".join(f"{head} {text}" for head, text in alike.items())
-    return table + (f"\n{paragraph(f'At every point: {said}.', ink)}" if said else "")
+    return table + (f"\n{paragraph(f'At every point: {said}.', style)}" if said else "")
 
 
 def _shared_text(cell: Callable[[SweepRow], str], rows: Sequence[SweepRow]) -> str:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from clusterspec.cluster.model import Design
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.plan import Plan
-    from clusterspec.cost.power import Drawn
+    from clusterspec.cost.power import MachinePower
     from clusterspec.cost.storage import StorageUse
     from clusterspec.cost.term import Term
-    from clusterspec.document.waivers import Waived
+    from clusterspec.document.waivers import WaivedFinding
     from clusterspec.procurement.bill import Bill
     from clusterspec.procurement.items import Item
     from clusterspec.results.estimate_json import Provenance
@@ -117,7 +117,7 @@ def finding_json(finding: Finding) -> Json:
     return out
 
 
-def waived_json(waived: Waived) -> Json:
+def waived_json(waived: WaivedFinding) -> Json:
     """A waived finding as JSON: rule, severity, reason and expiry date of the waiver."""
     until = waived.waiver.until
     return {
@@ -179,7 +179,7 @@ class CheckReport(Result):
     names: Mapping[str, FileName] = field(default_factory=dict)
     hidden: int | None = None
     stale: tuple[tuple[str, str], ...] = ()
-    waived: tuple[Waived, ...] = ()
+    waived: tuple[WaivedFinding, ...] = ()
     failed: tuple[str, ...] = ()
     """The inputs whose check an internal error interrupted."""
 
@@ -254,10 +254,10 @@ class EstimateReport(Result):
     unmeasured_step_time: float | None = None
     findings: tuple[Finding, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
-    waived: tuple[Waived, ...] = ()
+    waived: tuple[WaivedFinding, ...] = ()
     today: date | None = None
     provenance: Provenance = field(default_factory=_provenance_without_sources)
-    drawn: Drawn | None = None
+    drawn: MachinePower | None = None
     """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
     storage: StorageUse | None = None
     """The job's demand on the storage system; None where the spec states no storage bandwidth."""

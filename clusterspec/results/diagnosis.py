@@ -65,7 +65,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedCollective:
     """A collective of a log compared with the cost model. ``verdict`` is `expected`, `slow` or `fast` at the largest
     size, `impossible` above what the links carry, and `unfinished` for a run without a result, which has no rows."""
 
@@ -115,7 +115,7 @@ class Compared:
         return self.verdict in ("expected", "fast") or any(cause.is_decisive for cause in self.causes)
 
 
-def _cause_json(comparison: Compared, cause: Cause) -> Json:
+def _cause_json(comparison: ComparedCollective, cause: Cause) -> Json:
     """A cause of a comparison, as JSON has it."""
     return {
         "name": cause.name,
@@ -128,7 +128,7 @@ def _cause_json(comparison: Compared, cause: Cause) -> Json:
 
 
 @dataclass(frozen=True)
-class Moved:
+class FigureChange:
     """The effect of the measurements on the step time, in seconds before and after; None without a step time."""
 
     before: float | None
@@ -141,10 +141,10 @@ class DiagnosisReport(Result):
 
     tool: Tool
     input: Input
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedCollective, ...]
     unread: tuple[tuple[str, str], ...]
     """Logs or collectives that could not be compared, and why."""
-    moved: Moved | None = None
+    moved: FigureChange | None = None
     written: Sequence[str] = ()
 
     __repr__ = result_repr

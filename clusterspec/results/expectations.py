@@ -7,7 +7,7 @@ from clusterspec.results import Input, Json, Result, Tool, common_fields, result
 
 
 @dataclass(frozen=True)
-class Missed:
+class FailedExpectation:
     """A failed expectation with the actual value."""
 
     expect: str
@@ -15,7 +15,7 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestOutcome:
     """One test: the file and line of its name, the spec, and the expectations that do not hold."""
 
     file: str
@@ -23,7 +23,7 @@ class Tested:
     name: str
     spec: str
     expectations: int
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedExpectation, ...]
 
     def to_json(self) -> Json:
         return {
@@ -42,7 +42,7 @@ class TestedReport(Result):
 
     tool: Tool
     inputs: tuple[Input, ...]
-    tests: tuple[Tested, ...]
+    tests: tuple[TestOutcome, ...]
 
     __repr__ = result_repr
 

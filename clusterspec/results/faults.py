@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Assumption
 from clusterspec.money import Money
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
-from clusterspec.results.diagnosis import Moved
+from clusterspec.results.diagnosis import FigureChange
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.standard import sum_of
 
@@ -269,7 +269,7 @@ class FailureRates(Result):
     observed: float
     undecided: tuple[tuple[str, str], ...]
     notes: tuple[str, ...] = ()
-    goodput: Moved | None = None
+    goodput: FigureChange | None = None
     """The mean goodput without and with the rates; None without a job."""
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ class JobOption:
         return other is not None and (self.job, self.pool, self.nodes) == (other.job, other.pool, other.nodes)
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether it has a layout and misses no target."""
         return self.layout is not None and not self.missed
 

@@ -1,4 +1,4 @@
-"""Results of moved levers: solve, sensitivity and sweep, with their JSON."""
+"""Results of changed keys: solve, sensitivity and sweep, with their JSON."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ class SolveReport(Result):
 
 @dataclass(frozen=True)
 class LeverRow:
-    """One lever moved by one step.
+    """One lever changed by one step.
 
     ``effect`` is the relative change of the time for a token, or, where the queue of the spec's serving plan grows
-    without end, of its output tokens per second. ``queue_grows`` applies to the moved plan.
+    without end, of its output tokens per second. ``queue_grows`` applies to the changed plan.
     """
 
     key: str

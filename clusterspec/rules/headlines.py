@@ -14,7 +14,7 @@ from clusterspec.records import dataclass, replace
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.knowledge.peaks import known_peaks
 from clusterspec.rules.knowledge.stated import StatedFigure, bandwidth_figure
-from clusterspec.rules.rule import rewrite
+from clusterspec.rules.rule import value_fix
 from clusterspec.rules.words import or_list
 from clusterspec.source import Path, dotted_path
 from clusterspec.units import UnitFault, display, read
@@ -47,7 +47,7 @@ def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[
             yield replace(problem, message=problem.message + _catalog_figure_text(problem, facts))
             continue
         is_, texts = ("it is", {found[0].text}) if len(found) == 1 else ("it may be", {one.text for one in found})
-        fix = rewrite(dotted_path(problem.path), found[0].text) if len(found) == 1 and found[0].certain else None
+        fix = value_fix(dotted_path(problem.path), found[0].text) if len(found) == 1 and found[0].certain else None
         message = f"{problem.message}: {is_} {or_list([one.what for one in found])}"
         yield replace(
             problem, message=message, help=f"write {or_list([f'`{text}`' for text in sorted(texts)])}", fix=fix

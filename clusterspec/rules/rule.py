@@ -93,6 +93,6 @@ def quote_path(index: int, key: str) -> Path:
     return "procurement", "quote", index, key
 
 
-def rewrite(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
+def value_fix(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
     """The fix that writes ``text`` as the value of one key; ``safe`` only where a quantity has exactly one reading."""
     return Fix(description or f"write `{text}`", (Replacement(key_path(at), text),), safe)

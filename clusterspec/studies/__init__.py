@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from clusterspec.cost.measured import Measurement
     from clusterspec.cost.plan import Plan
-    from clusterspec.document.waivers import Waived
+    from clusterspec.document.waivers import WaivedFinding
     from clusterspec.rules.policy import CompanyRule
     from clusterspec.studies.fleet import FleetStudy
     from clusterspec.studies.fleet_parts import FleetPart
@@ -71,7 +71,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFile:
     """The findings of one file, as kept by a report of many files.
 
     ``fault`` is the exception of a rule that failed; the findings come from the other rules. ``logs`` are the names
@@ -82,7 +82,7 @@ class Checked:
     findings: tuple[Finding, ...]
     sources: Mapping[str, Source]
     fault: Exception | None = None
-    waived: tuple[Waived, ...] = ()
+    waived: tuple[WaivedFinding, ...] = ()
     logs: tuple[str, ...] = ()
     extends: Span | None = None
 
@@ -151,7 +151,7 @@ class Study:
         return self._planned.plan
 
     @cached_property
-    def checked(self) -> Checked:
+    def checked(self) -> CheckedFile:
         """The findings of this file, selected by the configuration, waived, and sorted by position.
 
         Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
@@ -159,7 +159,7 @@ class Study:
         problems = rules.bounded_problems(self.problems_in_file)
         written = self._whole_document
         findings = [model.to_finding(problem, written, self.source) for problem in problems]
-        waived: list[Waived] = []
+        waived: list[WaivedFinding] = []
         document = None if written is None else self.settings.trusted(written)
         if document is not None and document.may_have_waivers:
             from clusterspec.document import waivers  # most specs have none
@@ -173,7 +173,7 @@ class Study:
         selected = sorted(rules.bounded_problems(configured(findings, config)), key=Finding.place_and_rule)
         chosen = (replace(one, finding=found) for one in waived for found in configured([one.finding], config))
         fault = self.problems_and_fault[1]
-        return Checked(self.input, tuple(selected), self.sources, fault, tuple(chosen), self.logs, self.extends)
+        return CheckedFile(self.input, tuple(selected), self.sources, fault, tuple(chosen), self.logs, self.extends)
 
     @cached_property
     def unchecked(self) -> frozenset[str]:
@@ -351,11 +351,11 @@ class Study:
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """A study of a text; ``folder`` is the base of its ``extends`` paths."""
     document, loaded = documents.load_source(source, folder, schema()["properties"])
-    return resolved_study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
+    return resolved_study(ReadText(Input(source.name, data), source, settings, folder), document, tuple(loaded))
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadText:
     """The text of a study with the settings with which it was read."""
 
     input: Input
@@ -365,7 +365,7 @@ class Read:
 
 
 def resolved_study(
-    text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
+    text: ReadText, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
 ) -> Study:
     """The study of a document. For a ``whole`` fleet only the keys are read; its parts are resolved when used.
     Measured ``steps`` belong to the document's job."""
@@ -389,7 +389,7 @@ def resolved_study(
     return Study(*known, text.folder, measurements, (*loaded, *unread), tuple(found))
 
 
-def _design_with_traces(spec: Spec, text: Read) -> tuple[Design, list[Problem]]:
+def _design_with_traces(spec: Spec, text: ReadText) -> tuple[Design, list[Problem]]:
     """The design of a spec with the request traces that it names, and its problems."""
     work = spec.workload
     if work is None or (work.serving is None and work.rl is None):  # no other workload has requests

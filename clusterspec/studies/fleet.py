@@ -145,10 +145,10 @@ class FleetStudy:
 
     def _study(self, part: FleetPart) -> Study:
         """The study of a part of the fleet. Its document has the text of the whole fleet."""
-        from clusterspec.studies import Read, resolved_study
+        from clusterspec.studies import ReadText, resolved_study
 
         whole = self.study
-        text = Read(whole.input, whole.source, whole.settings, whole.folder)
+        text = ReadText(whole.input, whole.source, whole.settings, whole.folder)
         own = (self.document, replace(part, fleet=self))
         steps = part.job is not None and len(whole.spec.jobs or ()) == 1
         found = resolved_study(text, part_document(self.document, part), (), whole=False, steps=steps)

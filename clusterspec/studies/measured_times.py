@@ -41,7 +41,7 @@ ROUNDS = 40
 
 
 @dataclass(frozen=True)
-class Unused:
+class UnusedReason:
     """The reason why a measured time is not used: a note if there is nothing to compare it with, a higher severity if
     it contradicts the model.
     """
@@ -63,7 +63,7 @@ def design_calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design
             continue
         precision, rate = entry.precision or work.precision, entry.gemm_rate.dense
         share = _share_of_peak(cluster.accelerator, work, precision, rate)
-        if isinstance(share, Unused):
+        if isinstance(share, UnusedReason):
             said = f"GEMMs in {precision} at {display(rate, 'FLOP/s')} are measured, and {share.why}: they are not used"
             at = ("measured", index, "gemm_rate")
             problems.append(Problem("unused-measurement", at, said, GEMM_HELP, severity=share.severity))
@@ -79,22 +79,24 @@ def design_calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design
     ), problems
 
 
-def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: float) -> float | Unused:
+def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: float) -> float | UnusedReason:
     """A rate in FLOP/s as a share of the dense peak of a precision, or the reason why it cannot be used."""
     if work.kind == "serve":
-        return Unused("engines run measured kernels")
+        return UnusedReason("engines run measured kernels")
     if PRECISIONS[precision].bits < PRECISIONS[work.precision].bits:
-        return Unused(f"the GEMMs of the workload are in {work.precision}", Severity.WARNING)
+        return UnusedReason(f"the GEMMs of the workload are in {work.precision}", Severity.WARNING)
     peaks: dict[str, Peak] = {**chip.peaks, **({work.precision: work.peak} if work.peak else {})}
     peak = peaks.get(precision) or (peaks.get("bf16") if precision == "fp16" else None)
     if peak is None:
-        return Unused(f"the peak of {chip.id} in {precision} is not known", Severity.WARNING)
+        return UnusedReason(f"the peak of {chip.id} in {precision} is not known", Severity.WARNING)
     share, usual = rate / peak.value, sustained_product_share(chip, precision)
     if share > FASTER:
-        return Unused(f"the peak of {chip.id} is {display(peak.value, 'FLOP/s')}", Severity.ERROR)
+        return UnusedReason(f"the peak of {chip.id} is {display(peak.value, 'FLOP/s')}", Severity.ERROR)
     if share < LEAST * usual:
         told = display(usual * peak.value, "FLOP/s")
-        return Unused(f"training sustains {told} by the catalog, more than {1 / LEAST:g} times that", Severity.WARNING)
+        return UnusedReason(
+            f"training sustains {told} by the catalog, more than {1 / LEAST:g} times that", Severity.WARNING
+        )
     return share
 
 
@@ -120,7 +122,7 @@ def design_calibrated_by_steps(
     seconds, index = median(each for _, each in steps), steps[-1][0]
     spread = max(RUN_TO_RUN.value, *(max(each / seconds, seconds / each) - 1 for _, each in steps))
     found = _with_step(design, seconds, index, spread)
-    if isinstance(found, Unused):
+    if isinstance(found, UnusedReason):
         key = "step_time" if entries[index].step_time else "step_log"
         at = ("measured", index, key)
         return design, [*problems, _measurement_problem("unused-measurement", at, found.why, found.severity)]
@@ -143,14 +145,14 @@ def _measured_steps(entry: MeasuredSpec, design: Design, folder: FilePath) -> It
         yield step_of_log(entry.step_log, text, design)
 
 
-def _with_step(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
+def _with_step(design: Design, seconds: float, index: int, spread: float) -> Design | UnusedReason:
     """The design whose step takes ``seconds``, with a relative ``spread`` of the measurements, or the reason why there
     is none.
     """
     work, cluster = design.workload, design.cluster
     said = f"a step of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.rl is not None or work.serving is not None:
-        return Unused(f"{said}, and the spec has no training job")
+        return UnusedReason(f"{said}, and the spec has no training job")
 
     def design_at_rate(rate: float) -> Design:
         origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
@@ -158,12 +160,12 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> Des
         return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
     found = _measured_rate(lambda rate: legal_estimate(design_at_rate(rate)).step_seconds, seconds, "products")
-    if isinstance(found, Unused):
-        return Unused(f"{said}, and {found.why or 'the job of the spec has no estimate'}", found.severity)
+    if isinstance(found, UnusedReason):
+        return UnusedReason(f"{said}, and {found.why or 'the job of the spec has no estimate'}", found.severity)
     return design_at_rate(found)
 
 
-def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> float | Unused:
+def _measured_rate(time: Callable[[float], float | None], seconds: float, kernels: str) -> float | UnusedReason:
     """The rate of the given kernels from `rate_of_time`, or the reason why there is none. The reason is empty if no
     time can be predicted.
     """
@@ -172,10 +174,10 @@ def _measured_rate(time: Callable[[float], float | None], seconds: float, kernel
     if found is not None:
         return found
     if bounds is None:
-        return Unused("")
+        return UnusedReason("")
     rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of {kernels}"
     impossible = seconds * TOO_SHORT < (timed(MOST) or 0.0)
-    return Unused(f"{rates} give {bounds}: it is not used", Severity.ERROR if impossible else Severity.WARNING)
+    return UnusedReason(f"{rates} give {bounds}: it is not used", Severity.ERROR if impossible else Severity.WARNING)
 
 
 def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:
@@ -231,7 +233,7 @@ def design_calibrated_by_load_tests(
     seconds, (index, key, _) = median(each for _, _, each in times), times[-1]
     spread = max(RUN_TO_RUN.value, *(max(each / seconds, seconds / each) - 1 for _, _, each in times))
     found = _with_token_time(design, seconds, index, spread)
-    if isinstance(found, Unused):
+    if isinstance(found, UnusedReason):
         at = ("measured", index, key)
         return design, [*problems, Problem("unused-measurement", at, found.why, HELP, severity=found.severity)]
     return found, problems
@@ -252,14 +254,14 @@ def _measured_tokens(entry: MeasuredSpec, design: Design, folder: FilePath) -> I
         yield "load_test", token_time_of_test(entry.load_test, text, design)
 
 
-def _with_token_time(design: Design, seconds: float, index: int, spread: float) -> Design | Unused:
+def _with_token_time(design: Design, seconds: float, index: int, spread: float) -> Design | UnusedReason:
     """The design whose mean time per output token is ``seconds``, with a relative ``spread`` of the measurements, or
     the reason why there is none.
     """
     work, cluster = design.workload, design.cluster
     said = f"a time per output token of {display(seconds, 's')} is measured"
     if cluster is None or work is None or work.serving is None:
-        return Unused(f"{said}, and the spec serves nothing")
+        return UnusedReason(f"{said}, and the spec serves nothing")
 
     instead = ""
 
@@ -276,6 +278,6 @@ def _with_token_time(design: Design, seconds: float, index: int, spread: float) 
     if usual is not None:
         instead = f", {display(usual, 's')} at the catalog's rate"
     found = _measured_rate(token, seconds, "kernels")
-    if isinstance(found, Unused):
-        return Unused(f"{said}, and {found.why or 'the plan has no estimate'}", found.severity)
+    if isinstance(found, UnusedReason):
+        return UnusedReason(f"{said}, and {found.why or 'the plan has no estimate'}", found.severity)
     return design_at_rate(found)

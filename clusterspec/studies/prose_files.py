@@ -14,7 +14,7 @@ from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.source import Source
 from clusterspec.standard import recent
-from clusterspec.studies import Checked, Settings
+from clusterspec.studies import CheckedFile, Settings
 
 _CHECKED_ELSEWHERE = frozenset({"arithmetic-does-not-close", "percentage-off-count", "measurement-without-metric"})
 """Rules on running text that check the description of a spec on their own, with its comments."""
@@ -35,9 +35,9 @@ def _problems_of_text(text: str, catalog: Catalog, today: date | None) -> tuple[
     return tuple(text_problems(Source("description", text), catalog, today))
 
 
-def checked_prose(source: Source, data: bytes, settings: Settings) -> Checked:
+def checked_prose(source: Source, data: bytes, settings: Settings) -> CheckedFile:
     """The findings about the quantities of running text."""
     problems = text_problems(source, settings.catalog, settings.today)
     findings = [to_finding(problem, None, source) for problem in rules.bounded_problems(problems)]
     selected = tuple(sorted(rules.configured_findings(findings, settings.config), key=Finding.place_and_rule))
-    return Checked(Input(source.name, data), selected, {source.name: source})
+    return CheckedFile(Input(source.name, data), selected, {source.name: source})

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.space.columns import batched_evaluation
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.studied import Pins, Space, Studied
+from clusterspec.analysis.studied import Pins, Space, StudyVariations
 from clusterspec.cost.batch.columns import variant_of
 from tests.analysis.jobs import DENSE, EXPERT, design_of, job, study_of
 from tests.effort import sampled, thorough
@@ -25,7 +25,7 @@ SPECS = {"zero1": ZERO1, "fsdp": FSDP, "dualpipe": PAIRED, "stated": STATED}
 @pytest.mark.parametrize("name", sampled(SPECS, 8))
 def test_a_searched_layout_takes_the_time_of_the_same_layout_in_a_spec(name: str) -> None:
     text = SPECS[name]
-    searched, studied = job(text), Studied(study_of(text))
+    searched, studied = job(text), StudyVariations(study_of(text))
     space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
     rows = [
         (int(number), float(time), float(held))

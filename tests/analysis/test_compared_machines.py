@@ -22,7 +22,7 @@ from clusterspec.analysis.fleet_options import Goal, _accounting_period, _missed
 from clusterspec.analysis.fleet_search import _optimality_gap
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.machine_search import (
-    _least_row,
+    _lowest_row,
     _missed_limits,
     _ranking_key,
     _value_or_infinity,
@@ -99,9 +99,9 @@ def test_machines_stand_by_what_they_meet_then_by_their_cost_and_time() -> None:
 
 def test_the_least_row_has_a_figure_and_among_equals_the_least_of_the_second() -> None:
     rows = [replace(ROW, cost=None, elapsed=1.0), replace(ROW, elapsed=None), ROW, replace(ROW, elapsed=90.0)]
-    assert _least_row(rows, lambda row: (row.cost, row.time)) is rows[3]
-    assert _least_row(rows[:2], lambda row: (row.cost, row.time)) is rows[1]
-    assert _least_row(rows[:1], lambda row: (row.cost, row.time)) is None
+    assert _lowest_row(rows, lambda row: (row.cost, row.time)) is rows[3]
+    assert _lowest_row(rows[:2], lambda row: (row.cost, row.time)) is rows[1]
+    assert _lowest_row(rows[:1], lambda row: (row.cost, row.time)) is None
 
 
 def test_other_sizes_of_a_machine_are_half_three_quarters_one_and_a_half_and_twice() -> None:

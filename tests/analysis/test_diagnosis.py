@@ -18,7 +18,7 @@ from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
-from clusterspec.results.diagnosis import LIKELY, Compared, DiagnosisReport
+from clusterspec.results.diagnosis import LIKELY, ComparedCollective, DiagnosisReport
 from clusterspec.studies import study_text
 from tests.effort import telling, thorough
 from tests.settings import SETTINGS
@@ -57,13 +57,13 @@ def log(machine: Cluster, ranks: int, name: str = "all-reduce", before: str = ""
     return read_benchmark("\n".join(lines) + "\n")
 
 
-def diagnosed(machine: Cluster, benchmark: Benchmark) -> Compared:
+def diagnosed(machine: Cluster, benchmark: Benchmark) -> ComparedCollective:
     found = diagnosis_of(machine, [("nccl.log", benchmark)], LogOverrides())
     assert not found.unread
     return found.compared[0]
 
 
-def names(compared: Compared) -> list[str]:
+def names(compared: ComparedCollective) -> list[str]:
     return [cause.name for cause in compared.causes]
 
 
@@ -298,7 +298,7 @@ def printed(names: list[str], row: str) -> Benchmark:
     return read_benchmark(f"./all_reduce_perf -b 8G -e 8G\n# Using devices\n{head}{row}")
 
 
-def of_h100(benchmark: Benchmark, machine: str = "platform: dgx-h100, nodes: 1") -> tuple[Compared, bool]:
+def of_h100(benchmark: Benchmark, machine: str = "platform: dgx-h100, nodes: 1") -> tuple[ComparedCollective, bool]:
     """A log compared with a node of eight H100, and whether it adds a measurement to the spec."""
     spec = cluster("{" + machine + "}")
     found = diagnosis_of(spec, [("a.log", benchmark)], LogOverrides(), (), SETTINGS.catalog)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.diagnosis import read_log, with_whole_characters
-from clusterspec.logs.told_lines import ended_well, text_without_labels
+from clusterspec.logs.told_lines import states_success, text_without_labels
 from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_drawn_threads import Thread
@@ -126,8 +126,8 @@ def test_an_ignored_exception_of_one_process_hides_no_line_of_another() -> None:
 def test_a_run_that_states_its_success_has_nothing_to_diagnose() -> None:
     stop = ':::MLLOG {"key": "run_stop", "value": null, "metadata": {"status": "%s"}}\n'
     stop += "torch.OutOfMemoryError: CUDA out of memory\n"
-    assert ended_well(stop % "success") and not ended_well(stop % "aborted")
-    assert not ended_well(stop % "success" + ':::MLLOG {"key": "run_start", "value": null}'), "another began"
+    assert states_success(stop % "success") and not states_success(stop % "aborted")
+    assert not states_success(stop % "success" + ':::MLLOG {"key": "run_start", "value": null}'), "another began"
     assert read_unfinished(stop % "success") is None
     assert read_unfinished(stop % "aborted") is not None
 
@@ -142,8 +142,8 @@ def test_lines_that_ranks_cut_within_a_character_are_read() -> None:
 
 def test_a_job_of_ray_ends_as_its_command_line_says() -> None:
     line = "ValueError: a\n2026-02-27 05:11:57,609 SUCC cli.py:66 -- Job 'raysubmit_Ab1' %s\n-----\n"
-    assert ended_well(line % "succeeded") and not ended_well(line % "failed")
-    assert not ended_well(line % "succeeded" + "x\n" * 2_000), "other lines follow"
+    assert states_success(line % "succeeded") and not states_success(line % "failed")
+    assert not states_success(line % "succeeded" + "x\n" * 2_000), "other lines follow"
 
 
 def test_an_exception_that_a_worker_of_ray_ignores_is_left_out() -> None:

@@ -11,7 +11,14 @@ import pytest
 
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.serving_plans.run import search as run_search
-from clusterspec.analysis.serving_plans.space import Rated, ServingJob, engines, ranked_plans, rated_plan, serving_job
+from clusterspec.analysis.serving_plans.space import (
+    RatedPlan,
+    ServingJob,
+    engines,
+    ranked_plans,
+    rated_plan,
+    serving_job,
+)
 from clusterspec.analysis.studied import Pins
 from clusterspec.records import replace
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
@@ -60,7 +67,7 @@ def job_of(described: dict[str, Any], **serving: object) -> ServingJob:
     return found
 
 
-def all_plans(job: ServingJob, most: float) -> Iterator[Rated]:
+def all_plans(job: ServingJob, most: float) -> Iterator[RatedPlan]:
     """Every pair of engines without stages that fit in memory, in every number that the ranks allow."""
     kinds = [each for each in engines(job, Pins({"pp": 1})) if rated_plan(job, (None, each), most, each.attention_dp)]
     for prompts, answers in product(kinds, kinds):

@@ -23,7 +23,7 @@ from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable
 from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import replace
-from clusterspec.report import Ink
+from clusterspec.report import TextStyle
 from clusterspec.report.faults_text import assumptions_as_text, faults_as_text, faults_csv
 from clusterspec.results.faults import STOPS, FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
@@ -778,7 +778,7 @@ def test_each_assumption_is_named_once_in_the_text_and_listed_whole_on_request()
     """One sentence has every key with its value; the ranges and reasons are in the list and in JSON."""
     report = found(job(operations="repair_time: 12 h"))
     text = " ".join(faults_as_text(report).split())
-    listed = " ".join(assumptions_as_text(report, Ink(width=1000)).split())
+    listed = " ".join(assumptions_as_text(report, TextStyle(width=1000)).split())
     assert text.count("Assumed") == 1 and len(report.assumptions) >= 5
     assert "operations: mean_time_between_failures 17.2 days; operations.failures: accelerator 0.111 a year," in text
     for key, value, why in report.assumptions:

@@ -87,7 +87,7 @@ def test_a_run_takes_at_least_its_products_at_the_peak_and_its_pauses() -> None:
     ):
         for option in without_search(one, place):
             wanted = 6 * weights * tokens / (place.nodes * 8 * 2.25e15) / share
-            assert option.least == pytest.approx(wanted, rel=1e-4) and not option.usable
+            assert option.least == pytest.approx(wanted, rel=1e-4) and not option.is_usable
     assert [option.least for option in without_search(one, Place(("chat",), "big", 2))] == [0.0]
 
 

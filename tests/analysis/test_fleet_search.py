@@ -101,7 +101,7 @@ def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
 
     chosen: dict[str, list[tuple[Place, float | None]]] = {}
     for place, options in rows.items():
-        if all(option.usable for option in options):
+        if all(option.is_usable for option in options):
             chosen.setdefault(" ".join(place.jobs), []).append((place, objective_of(options, "time")))
     nodes = {place: max(option.nodes for option in options) for place, options in rows.items()}
     sums = [

@@ -15,7 +15,7 @@ import pytest
 from clusterspec.analysis.diagnosis import diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.logs.readers import read_benchmark
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, diagnosed, log, names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read
@@ -392,7 +392,7 @@ def test_sockets_are_possible_where_nothing_tells_the_hosts() -> None:
     assert "socket-fall-back" not in names(diagnosed_pair(table(NETWORK + adapter, 1.0)))
 
 
-def diagnosed_pair(text: str) -> Compared:
+def diagnosed_pair(text: str) -> ComparedCollective:
     """The diagnosis of a table of two ranks on two DGX H100."""
     found = diagnosis_of(DGX, [("a.log", read_benchmark(text))], LogOverrides(None, 2))
     assert not found.unread

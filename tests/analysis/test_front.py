@@ -4,7 +4,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.analysis.space.kept import Best, Front, Kept, front_of, smallest_indices
+from clusterspec.analysis.space.kept import BestLayouts, Kept, ParetoFront, front_of, smallest_indices
 
 VALUES = st.lists(st.integers(0, 20).map(float), max_size=40)
 PAIRS = st.lists(st.tuples(st.integers(0, 12).map(float), st.integers(0, 12).map(float)), max_size=40)
@@ -32,7 +32,7 @@ def test_the_front_holds_what_no_other_beats(pairs: list[tuple[float, float]]) -
 @given(pairs=PAIRS, cut=st.integers(0, 40))
 def test_a_front_in_blocks_is_the_front_of_all(pairs: list[tuple[float, float]], cut: int) -> None:
     rows = [Kept(time, time, memory, number) for number, (time, memory) in enumerate(pairs)]
-    front = Front()
+    front = ParetoFront()
     front.add(rows[:cut])
     front.add(rows[cut:])
     assert [kept.number for kept in front.rows] == front_of([p[0] for p in pairs], [p[1] for p in pairs])
@@ -40,6 +40,6 @@ def test_a_front_in_blocks_is_the_front_of_all(pairs: list[tuple[float, float]],
 
 def test_the_best_break_ties_by_memory_then_by_order() -> None:
     rows = [Kept(1.0, 1.0, memory, number) for number, memory in enumerate([9.0, 5.0, 5.0])]
-    best = Best(2)
+    best = BestLayouts(2)
     best.add(rows)
     assert [kept.number for kept in best.rows] == [1, 2]

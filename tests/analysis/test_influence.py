@@ -23,7 +23,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost import estimate as costs
 from clusterspec.cost import memory, tables
-from clusterspec.cost.estimate import estimate, reestimate
+from clusterspec.cost.estimate import estimate, plan_with_memory_of
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.plan_assumptions import unused_figures
@@ -91,7 +91,7 @@ def test_a_plan_that_reuses_the_memory_and_groups_of_another_equals_an_estimate(
     other = with_values(plan.design, {path: value})
     tables = design_tables(other)
     assert tables is not None
-    again, record = reestimate(other, plan), timed_step(other, tables)
+    again, record = plan_with_memory_of(other, plan), timed_step(other, tables)
     assert again.step == record
     assert again.stored == design_memory(other)
     assert again.step_seconds != plan.step_seconds

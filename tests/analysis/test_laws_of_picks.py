@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.picks import Candidate, Picks
-from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.studied import StudyVariations
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.source import Position, Span
-from clusterspec.studies import Checked
+from clusterspec.studies import CheckedFile
 from tests.designs import TRAINED, study_of
 
 LAYOUT = [
@@ -29,8 +29,8 @@ def finding(rule: str, path: tuple[str, ...], severity: Severity = Severity.WARN
 def candidate(*found: Finding, machine: str = "", ignored: str = "") -> Candidate[int]:
     """A candidate with these findings, on a machine with an error of a rule: both are set before they are computed."""
     study = replace(study_of(TRAINED))
-    vars(study)["checked"] = Checked(study.input, found, {})
-    studied = Studied(study)
+    vars(study)["checked"] = CheckedFile(study.input, found, {})
+    studied = StudyVariations(study)
     vars(studied)["machine_errors"] = frozenset({machine})
     return Candidate.of(1, study, studied, frozenset({ignored}))
 

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.analysis.diagnosis import diagnosis_of, read_log
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.logs.pair_faults import matrices_of
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, names
 
 PCIE = "{accelerator: a100-pcie-80gb, accelerators_per_node: 4, nodes: 1, scale_up: {topology: pcie, domain: 4}}"
@@ -41,7 +41,7 @@ def p2p(without: float, with_access: float, time: float = 3.0) -> str:
     )
 
 
-def _compared(machine: str, text: str) -> Compared | None:
+def _compared(machine: str, text: str) -> ComparedCollective | None:
     read = read_log("a.txt", text.encode(), unfinished=True)
     found = diagnosis_of(cluster(machine), [("a.txt", read)], LogOverrides())
     return found.compared[0] if found.compared else None

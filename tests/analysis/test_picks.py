@@ -12,10 +12,10 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import Candidate, tie_order, tied_layouts
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.space.kept import Kept, least_of_families
+from clusterspec.analysis.space.kept import Kept, lowest_of_families
 from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import Pins, Space, Studied
+from clusterspec.analysis.studied import Pins, Space, StudyVariations
 from clusterspec.cli import run
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity
@@ -95,7 +95,7 @@ def test_a_pick_fits_at_the_upper_end_of_its_range_and_draws_what_is_printed(nam
 def test_the_pick_is_the_fastest_of_the_layouts_with_the_fewest_warnings_whatever_their_notes(text: str) -> None:
     pins = {"cp": 1, "micro_batch": 1, "virtual_stages": 1}
     report, searched = search(study_of(text), SearchOptions(pins, top=1)), job(text)
-    space, studied = Space(list(families(searched, Pins(pins)))), Studied(study_of(text))
+    space, studied = Space(list(families(searched, Pins(pins)))), StudyVariations(study_of(text))
     memory = searched.cluster.accelerator.memory
     pick, fastest = report.layouts[0], dict[tuple[int, ...], float]()
     assert memory is not None and pick.high is not None and pick.step_time is not None
@@ -158,7 +158,7 @@ def test_the_upper_end_on_columns_is_that_of_the_explained_memory(framework: str
     text = EXPERT.replace("megatron-core", framework)
     searched, design = job(text), design_of(text)
     space = Space(list(families(searched, Pins({"cp": 1, "micro_batch": 2, "tp": 2, "virtual_stages": 1}))))
-    studied = Studied(study_of(text))
+    studied = StudyVariations(study_of(text))
     uppers = {int(n): (m, u) for block in evaluation(design, searched)(space) for n, m, u in _rows(block)}
     for number in range(0, space.size, max(1, space.size // 12)):
         plan = studied.with_layout(section_of(searched, space.choice(number))).plan
@@ -174,7 +174,7 @@ def _rows(block: EvaluatedBlock) -> list[tuple[float, float, float]]:
 
 def test_the_memory_of_a_layout_does_not_depend_on_the_sharding_of_the_spec() -> None:
     """Megatron Core of 2024 shards weights with DeepSpeed's code, whose logits and buckets take other memory."""
-    studied, searched = Studied(study_of(FULLY_SHARDED)), job(FULLY_SHARDED)
+    studied, searched = StudyVariations(study_of(FULLY_SHARDED)), job(FULLY_SHARDED)
     space = Space(list(families(searched, Pins({"tp": 2, "cp": 1, "pp": 1, "micro_batch": 1, "recompute": "none"}))))
     held = {int(n): m for block in evaluation(studied.one.design, searched)(space) for n, m, _ in _rows(block)}
     kinds = {space.choice(number).sharding.kind for number in held}
@@ -196,8 +196,8 @@ def test_columns_and_lists_give_the_same_best_of_each_family() -> None:
     import numpy
 
     values, numbers, firsts = [3.0, 1.0, 1.0, 5.0, 4.0, 2.0], [0, 1, 4, 6, 1, 5], [0, 2, 4, 9]
-    alone = least_of_families(values, numbers, firsts)
-    together = least_of_families(numpy.array(values), numpy.array(numbers), firsts)  # type: ignore[arg-type]
+    alone = lowest_of_families(values, numbers, firsts)
+    together = lowest_of_families(numpy.array(values), numpy.array(numbers), firsts)  # type: ignore[arg-type]
     assert alone == together == [1, 2, 4, 5]
 
 
@@ -317,7 +317,7 @@ def test_writing_keeps_the_comments_of_keys_that_stay() -> None:
 def test_the_layout_of_a_pick_is_the_layout_that_was_evaluated() -> None:
     searched = job(EXPERT)
     space = Space(list(families(searched, Pins({"cp": 1, "micro_batch": 1, "recompute": "full"}))))
-    studied = Studied(study_of(EXPERT))
+    studied = StudyVariations(study_of(EXPERT))
     for number in range(0, space.size, max(1, space.size // 10)):
         choice = space.choice(number)
         assert studied.with_layout(section_of(searched, choice)).design.layout == layout_of(searched, choice)

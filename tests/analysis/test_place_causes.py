@@ -9,7 +9,7 @@ from clusterspec.analysis.diagnosis import diagnosis_of, read_log
 from clusterspec.analysis.place_causes import DIFFERING, PLACES
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.analysis.suspected_causes import next_step
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, names
 
 NODES = "{platform: dgx-h100, nodes: 2}"
@@ -17,7 +17,7 @@ NODE = "{platform: dgx-h100, nodes: 1}"
 ROCE = "{platform: dgx-h100, nodes: 2, scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s}}"
 
 
-def diagnosed(text: str, machine: str = NODES) -> Compared:
+def diagnosed(text: str, machine: str = NODES) -> ComparedCollective:
     read = read_log("a.log", text.encode(), unfinished=True)
     return diagnosis_of(cluster(machine), [("a.log", read)], LogOverrides()).compared[0]
 

@@ -9,7 +9,7 @@ from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
-from clusterspec.results.diagnosis import Compared, DiagnosisReport
+from clusterspec.results.diagnosis import ComparedCollective, DiagnosisReport
 from tests.analysis.test_diagnosis import cluster, names
 from tests.settings import SETTINGS
 
@@ -24,7 +24,7 @@ UNITS = "#        (B)    (elements)                               (us)  (GB/s)  
 DEVICES = "\n".join(f"#  Rank {rank} Group  0 Pid 1 on host device {rank} [0x0{rank}] NVIDIA L4" for rank in range(4))
 
 
-def read(machine: str, text: str, ranks: int) -> Compared | None:
+def read(machine: str, text: str, ranks: int) -> ComparedCollective | None:
     """The diagnosis of a text; None if no line of it states anything."""
     started = read_unfinished(text)
     if started is None:

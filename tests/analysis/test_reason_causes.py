@@ -10,14 +10,14 @@ from clusterspec.analysis.reason_causes import WEIGHTS, next_step
 from clusterspec.analysis.trial_causes import HELPING
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.stated_reasons import FACTS, GUESSED, REASONS, SEEN, SURE
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import DGX, cluster, diagnosed, log, names
 from tests.analysis.test_program_lines import PAIR, PCIE, read
 
 HANG = "The training hangs on two nodes.\n"
 
 
-def compared(machine: str, text: str) -> Compared:
+def compared(machine: str, text: str) -> ComparedCollective:
     found = read(machine, text, 16 if machine == PAIR else 4)
     assert found is not None
     return found

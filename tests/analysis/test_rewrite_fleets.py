@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from clusterspec.analysis import fleet_search
-from clusterspec.analysis.fleet_options import Place, _billed_cost, least_time
+from clusterspec.analysis.fleet_options import Place, _billed_cost, run_time_lower_bound
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import text_with_assignment, text_with_job_row
 from clusterspec.results.fleet_search import Assignment, JobOption
@@ -220,11 +220,14 @@ def test_no_run_is_shorter_than_its_products_at_peak() -> None:
     peak = parts.job_study("train", "tune", 4).design.workload
     assert peak is not None and peak.peak is not None
     each = 5e9 * 6 / (32 * peak.peak.value)
-    found = {name: least_time(parts, Place((name,), "train", 4), name) for name in ("tune", "grpo", "chat", "apart")}
+    found = {
+        name: run_time_lower_bound(parts, Place((name,), "train", 4), name)
+        for name in ("tune", "grpo", "chat", "apart")
+    }
     assert found["tune"] == pytest.approx(7_504_658_432 * each)
     assert found["grpo"] == pytest.approx(7_070_619_136 * each, rel=0.01)
     assert found["chat"] == found["apart"] == 0.0
     _, twice = fleet(FLEET + GRPO.replace("samples_per_prompt: 16", "samples_per_prompt: 16, epochs: 2"))
-    assert least_time(twice, Place(("grpo",), "train", 4), "grpo") == pytest.approx(2 * found["grpo"])
-    assert least_time(parts, Place(("tune",), "train", 2), "tune") == pytest.approx(2 * found["tune"])
+    assert run_time_lower_bound(twice, Place(("grpo",), "train", 4), "grpo") == pytest.approx(2 * found["grpo"])
+    assert run_time_lower_bound(parts, Place(("tune",), "train", 2), "tune") == pytest.approx(2 * found["tune"])
     assert _billed_cost(None, parts.jobs["tune"], 4.0) is None

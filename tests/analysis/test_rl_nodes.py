@@ -14,7 +14,7 @@ from clusterspec.analysis.expectations import expected_verdict
 from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.analysis.levers import lever_of
 from clusterspec.analysis.rl_splits import _engines_fit, keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
-from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.studied import StudyVariations
 from clusterspec.analysis.sweeps import _row_as_written
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
@@ -237,7 +237,7 @@ def test_every_verb_judges_the_step_of_all_roles() -> None:
     figures = {"step_time": rl.step, "mfu": rl.mfu, "rl_step_time": rl.step}
     figures["tokens_per_second_per_accelerator"] = rl.tokens_per_second_per_accelerator
     assert {name: METRICS[name][1](one.plan) for name in figures} == figures
-    row = _row_as_written(one, Studied(one))
+    row = _row_as_written(one, StudyVariations(one))
     assert (row.step_time, row.mfu) == (rl.step, rl.mfu)
     found = sensitivity(one)
     assert found.step_time == rl.step

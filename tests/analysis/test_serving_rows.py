@@ -20,7 +20,7 @@ from clusterspec.analysis.serving_plans.separation import (
 )
 from clusterspec.analysis.serving_plans.space import (
     Plan,
-    Rated,
+    RatedPlan,
     ServingJob,
     _is_sustained,
     distinct_plans,
@@ -48,13 +48,13 @@ def dense() -> ServingJob:
 
 
 @cache
-def rated() -> Rated:
+def rated() -> RatedPlan:
     found = rated_plan(dense(), own_plan(dense()), inf)
     assert found is not None
     return found
 
 
-def planned(plan: Plan, **times: Any) -> Rated:
+def planned(plan: Plan, **times: Any) -> RatedPlan:
     """The rated plan of the spec with other engines and other times."""
     return replace(rated(), plan=plan, times=replace(rated().times, **times))
 
@@ -136,7 +136,7 @@ def test_objectives_put_the_least_first() -> None:
 
 
 def test_a_front_keeps_plans_that_no_other_exceeds_for_a_user_and_for_an_accelerator() -> None:
-    def one(user: float, accelerator: float) -> Rated:
+    def one(user: float, accelerator: float) -> RatedPlan:
         return planned((None, ONE), accelerators=8.0, output_tokens_per_second=8 * accelerator, tpot=1 / user)
 
     fast, slow, worse, tie, equal = one(100, 10), one(50, 30), one(60, 8), one(40, 30), one(100, 9)

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.analysis.serving_plans.pairs import engine_numbers, separated_plans
 from clusterspec.analysis.serving_plans.run import one_kind_reason
 from clusterspec.analysis.serving_plans.space import (
-    Rated,
+    RatedPlan,
     ServingJob,
     design_of_plan,
     engines,
@@ -141,20 +141,22 @@ SMALL = DENSE | {"workload": DENSE["workload"] | {"model": "llama-3.1-8b"}}
 Split = tuple[int, int, int, int]
 
 
-def splits(targets: dict[str, str] | None) -> tuple[ServingJob, dict[Split, Rated], Callable[..., Rated | None]]:
+def splits(
+    targets: dict[str, str] | None,
+) -> tuple[ServingJob, dict[Split, RatedPlan], Callable[..., RatedPlan | None]]:
     """Separate engines of tp 1 and 2 on 16 ranks: prefill tp, their number, decode tp, their number."""
     found = serving_job(study(SMALL, concurrency=256, targets=targets).design)
     assert found is not None
     job = found
 
-    def rated(plan: tuple[Engines | None, Engines], requests: int | None = None) -> Rated | None:
+    def rated(plan: tuple[Engines | None, Engines], requests: int | None = None) -> RatedPlan | None:
         return rated_plan(job, plan, 82e9, requests)  # 0.95 of 85.9 GB is the most
 
-    ladders: dict[Engines, list[Rated]] = {}
+    ladders: dict[Engines, list[RatedPlan]] = {}
     for tp in (1, 2):
         tried = [rated((None, Engines(replicas=16 // tp, tp=tp)), each * 16 // tp) for each in (1, 4, 16)]
         ladders[Engines(tp=tp)] = [one for one in tried if one is not None]
-    plans: dict[Split, Rated] = {}
+    plans: dict[Split, RatedPlan] = {}
     for one in separated_plans(job, ladders, rated):
         prefill, decode = one.plan
         assert prefill is not None

@@ -11,7 +11,7 @@ from clusterspec.analysis.diagnosis import Logs, diagnosis_of, read_log
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.logs.first_failures import ending_of
 from clusterspec.logs.unfinished import read_unfinished
-from clusterspec.results.diagnosis import LIKELY, Compared
+from clusterspec.results.diagnosis import LIKELY, ComparedCollective
 from tests.analysis.test_diagnosis import cluster
 from tests.analysis.test_program_lines import PAIR
 from tests.effort import sampled, telling
@@ -39,11 +39,11 @@ def _logs(texts: dict[str, str]) -> Logs:
     return [(name, read_log(name, text.encode(), unfinished=True)) for name, text in texts.items()]
 
 
-def _compared(logs: Logs) -> tuple[Compared, ...]:
+def _compared(logs: Logs) -> tuple[ComparedCollective, ...]:
     return diagnosis_of(cluster(PAIR), logs, LogOverrides(None, 16)).compared
 
 
-def _diagnosed(texts: dict[str, str]) -> tuple[Compared, ...]:
+def _diagnosed(texts: dict[str, str]) -> tuple[ComparedCollective, ...]:
     return _compared(_logs(texts))
 
 

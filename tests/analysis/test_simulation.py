@@ -14,7 +14,7 @@ from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
 from clusterspec.analysis.simulation.outcomes import _gaps_at, percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
-from clusterspec.analysis.simulation.ranks import AttentionRank, Request, divide
+from clusterspec.analysis.simulation.ranks import AttentionRank, Request, put_in_shortest_queues
 from clusterspec.analysis.simulation.run import _report_notes, simulated_load
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.analysis.simulation.traffic import SimulationFault, Traffic, plan_traffic
@@ -366,7 +366,7 @@ def test_fetched_prompts_go_to_the_ranks_that_have_the_fewest_then() -> None:
     ranks = [AttentionRank() for _ in range(3)]
     ranks[2].requests = 1
     fetched = [Request(index, 0.0, 1000, 2) for index in range(4)]
-    divide(fetched, ranks)
+    put_in_shortest_queues(fetched, ranks)
     assert [len(rank.waiting) for rank in ranks] == [2, 2, 0] and not fetched
     assert [rank.requests for rank in ranks] == [2, 2, 1]
 

@@ -12,8 +12,8 @@ from clusterspec.analysis.interpolation import (
     TAPER_POINTS,
     TOLERANCE,
     Seconds,
+    fastest_seconds,
     interpolated_seconds,
-    least_seconds,
     tabulated_curve,
 )
 from clusterspec.analysis.survival import VariedRates, survival, varied_cluster, varied_design, wire_times
@@ -184,7 +184,7 @@ def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_
     rates = (found.bandwidth, found.nic, found.taper)
     assert rates == (450e9, 50e9, 1.0)
     for case in found.cases:
-        assert case.communication == least_seconds(case.curves, *rates) > 0 and case.compute > 0
+        assert case.communication == fastest_seconds(case.curves, *rates) > 0 and case.compute > 0
     assert 0 < found.error < 0.03 and found.checked > CHECKS * len(found.cases)
 
 
@@ -279,4 +279,4 @@ def test_trees_and_rings_have_curves_of_their_own_where_an_oversubscription_slow
         for up, nic in ((450e9, 50e9), (450e9, 12.5e9), (120e9, 100e9)):
             plan = estimate(replace(other, cluster=varied_cluster(other.cluster, up, nic, taper)))
             true = sum(flow.seconds for flow in plan.communication if flow.axis in axes)
-            assert least_seconds(case.curves, up, nic, taper) == pytest.approx(true, rel=0.03)
+            assert fastest_seconds(case.curves, up, nic, taper) == pytest.approx(true, rel=0.03)

@@ -10,14 +10,14 @@ from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.suspected_causes import FOLLOWING, HINT, LEADING
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.cause_terms import terms
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, PCIE, read
 
 NETWORK = "Training over both of the nodes is stuck.\nThey are in two subnets. The security group of one is new.\n"
 
 
-def _compared(machine: str, text: str, ranks: int = 16) -> Compared:
+def _compared(machine: str, text: str, ranks: int = 16) -> ComparedCollective:
     found = read(machine, text, ranks)
     assert found is not None
     return found

@@ -200,7 +200,7 @@ from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.records import replace
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, log, names
 from tests.analysis.test_program_lines import read
 from tests.effort import sampled, telling, thorough
@@ -210,7 +210,7 @@ with (Path(__file__).parent / "threads_with_machines.csv").open(encoding="utf-8"
     ROWS = tuple(csv.DictReader(file))
 
 
-def _compared(row: dict[str, str]) -> Compared:
+def _compared(row: dict[str, str]) -> ComparedCollective:
     machine = cluster(row["machine"])
     ranks = int(row["ranks"] or machine.nodes * machine.ranks_per_node)
     if row["share"]:

@@ -10,7 +10,7 @@ from clusterspec.cli.fixes import Trial
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.records import replace
 from clusterspec.source import Position, Span
-from clusterspec.studies import Checked, Study
+from clusterspec.studies import CheckedFile, Study
 from tests.designs import TRAINED, study_of
 
 
@@ -22,7 +22,7 @@ def study(fault: bool = False, *errors: str, unchecked: tuple[str, ...] = ()) ->
     made, failed = replace(study_of(TRAINED)), ValueError() if fault else None
     found = [Problem(rule, ("cluster", "nodes"), "said", severity=Severity.ERROR) for rule in errors]
     vars(made)["problems_and_fault"] = (found, failed)
-    vars(made)["checked"] = Checked(made.input, (), {}, failed)
+    vars(made)["checked"] = CheckedFile(made.input, (), {}, failed)
     vars(made)["unchecked"] = frozenset(unchecked)
     return made
 

@@ -137,13 +137,13 @@ def test_one_unreadable_key_does_not_hide_the_finding_next_to_it(
 @pytest.mark.parametrize("width", [40, 100])
 def test_the_mark_is_under_the_reported_part(column: int, width: int, call: Call) -> None:
     from clusterspec.finding import Severity
-    from clusterspec.report import Ink
+    from clusterspec.report import TextStyle
     from clusterspec.report.findings_text import frame_lines
     from clusterspec.source import Position, Source, Span
 
     line = "." * (column - 1) + "WRONG" + "." * 300
     span = Span("x", Position(1, column), Position(1, column + 5))
-    *_, excerpt, mark = frame_lines(span, Severity.ERROR, {"x": Source("x", line)}, Ink(width=width))
+    *_, excerpt, mark = frame_lines(span, Severity.ERROR, {"x": Source("x", line)}, TextStyle(width=width))
     assert "".join(a for a, b in zip(excerpt, mark, strict=False) if b == "^") == "WRONG"
     assert len(excerpt) <= width
 

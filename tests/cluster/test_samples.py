@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.legality import _rl_does_not_divide
+from clusterspec.cluster.legality import _has_indivisible_rl
 from clusterspec.cluster.reinforcement import _divisors_text, dividing_minibatches
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cluster.samples import Rl, Role, WeightSync
@@ -104,5 +104,5 @@ def test_roles_have_nodes_of_the_cluster_and_minibatches_divide_the_samples(
     assert design.cluster is not None and design.workload is not None and design.layout is not None
     cluster = replace(design.cluster, nodes=nodes)
     work = replace(design.workload, rl=replace(STEP, minibatches=minibatches))
-    assert _rl_does_not_divide(replace(design, cluster=cluster, workload=work), design.layout) is unfit
-    assert not _rl_does_not_divide(design, design.layout)
+    assert _has_indivisible_rl(replace(design, cluster=cluster, workload=work), design.layout) is unfit
+    assert not _has_indivisible_rl(design, design.layout)

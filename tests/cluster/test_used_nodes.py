@@ -73,7 +73,7 @@ def test_a_level_has_one_cable_or_a_module_at_each_end() -> None:
 def test_modules_of_unknown_cages_may_be_half_as_many() -> None:
     for assumed, least in ((), 37), (("node",), 37 - 4), (("switch",), 37 - 14), (("node", "switch"), 37 - 18):
         found = ModuleCount(node=8, leaf=17, spine=8, core=4, assumed=assumed, how="")
-        assert (found.total, found.least_modules) == (37, least), assumed
+        assert (found.total, found.minimum_modules) == (37, least), assumed
 
 
 def test_a_fabric_of_ports_of_the_accelerators_belongs_to_them() -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clusterspec.config.patterns import (
-    Ignored,
+    IgnoredPaths,
     Pattern,
     _gitignore_bytes,
     _gitignore_lines,
@@ -158,13 +158,13 @@ def test_the_deepest_list_decides_and_none_above_the_repository_counts(tmp_path:
         tmp_path / "r" / ".gitignore": b"*.log\n\nout/\n",
         tmp_path / "r" / "a" / ".gitignore": b"!keep.log",
     }
-    ignored = Ignored(str(tmp_path / "r" / "a"), lists.get)
+    ignored = IgnoredPaths(str(tmp_path / "r" / "a"), lists.get)
     answers = {"x.log": True, "a/x.log": True, "a/keep.log": False, "keep.log": True, "x.yaml": False, "out/x": True}
     assert {name: ignored(str(tmp_path / "r" / name), folder=False) for name in answers} == answers
     out = str(tmp_path / "r" / "out")
     assert ignored(out, folder=True) and not ignored(out, folder=False)
     assert ignored(str(tmp_path / "x.yaml"), folder=False), "a path outside of the repository has the lists above it"
-    alone = Ignored(str(tmp_path / "b"), lists.get)
+    alone = IgnoredPaths(str(tmp_path / "b"), lists.get)
     assert not alone(str(tmp_path / "b" / "x.yaml"), folder=False), "without a repository, only its own folder counts"
 
 

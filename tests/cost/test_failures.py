@@ -19,7 +19,7 @@ from clusterspec.cost.failures import (
     stated_time_between_failures,
 )
 from clusterspec.cost.formulas.failures import availability, goodput
-from clusterspec.cost.interruptions import Interruptions, interruptions
+from clusterspec.cost.interruptions import Interruptions, job_interruptions
 from clusterspec.quantity import YEAR, Quantity
 from clusterspec.source import Assumed, Written
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
@@ -38,7 +38,7 @@ def found(
     """The interruptions of a job on 64 DGX H100, 512 accelerators."""
     text = f"cluster: {{platform: dgx-h100, nodes: 64, spare_nodes: {spares}{networks}}}\n{WORK}"
     design = clean(text + (f"operations: {{{operations}}}\n" if operations else ""))
-    return interruptions(design, parameters, step=step)
+    return job_interruptions(design, parameters, step=step)
 
 
 def kept(interval: float, between: float, checkpoint: float, restart: float) -> float:
@@ -209,7 +209,7 @@ def test_nodes_without_ranks_take_over_like_spares() -> None:
     for used in (16, 18):
         work = WORK.replace("tp: 1", f"tp: 1, nodes_per_domain: {used}")
         operations = "operations: {repair_time: 2 h, recovery: hot-spare}\n"
-        run = interruptions(
+        run = job_interruptions(
             clean(f"cluster: {{platform: gb200-nvl72, nodes: 36, spare_nodes: 0}}\n{work}{operations}"), None, step=5.0
         )
         accelerators, nodes = 8 * used, 2 * used
@@ -348,7 +348,7 @@ def test_a_stated_rate_replaces_that_of_the_catalog(part: str, count: int) -> No
 
 def test_a_job_of_parts_that_never_fail_runs_on() -> None:
     never = ", ".join(f"{part}: {{afr: 0}}" for part in ("accelerator", "node", "software"))
-    run = interruptions(
+    run = job_interruptions(
         clean(f"cluster: {{platform: dgx-h100, nodes: 1}}\n{WORK}operations: {{failures: {{{never}}}}}\n"),
         None,
         step=5.0,

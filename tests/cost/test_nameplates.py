@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cost.nameplates import (
     PowerDraw,
     it_power,
-    least_node_power,
+    lowest_node_power,
     machine_watts,
     node_nameplates,
     power_draw,
@@ -67,7 +67,7 @@ def test_a_server_without_a_nameplate_has_the_range_of_servers() -> None:
     draw = power_draw(cluster, None, None)
     assert (draw.nodes, draw.racks) == (5, None)
     assert draw.node_range == pytest.approx((7840, 11760))
-    assert least_node_power(cluster) == pytest.approx(7840)
+    assert lowest_node_power(cluster) == pytest.approx(7840)
     one = clean("cluster: {platform: gb200-nvl72, nodes: 36, power: {nodes_per_rack: 18}}\n").cluster
     assert one is not None and one.node_power is not None
     rack = rack_power(one, PowerSpec(nodes_per_rack=18))

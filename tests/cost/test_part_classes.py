@@ -258,7 +258,7 @@ def test_a_job_depends_on_the_parts_of_its_own_nodes(name: str) -> None:
 )
 def test_a_failure_stops_a_job_that_keeps_nothing_or_restarts(lost: float, restarts: bool, interrupts: bool) -> None:
     part = PartClass("x", 1, 1, "x", lost, "", 1, 1, "", restarts)
-    assert part.interrupts is interrupts
+    assert part.interrupts_job is interrupts
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.compact_mixers import attended_entries
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.mixers import full_attention_flops
-from clusterspec.cost.nameplates import it_power, least_it_power, least_machine_watts, machine_watts, power_draw
+from clusterspec.cost.nameplates import it_power, lowest_it_power, lowest_machine_watts, machine_watts, power_draw
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.storage import storage_use
 from clusterspec.quantity import Figure
@@ -69,12 +69,12 @@ def test_nodes_of_assumed_power_draw_at_least_the_low_end_of_their_range() -> No
     drawn, whole = power_draw(cluster, fabric, None), it_power(cluster, fabric, None)
     assert drawn.node is not None and drawn.node_range is not None and whole is not None and drawn.nodes == 4
     least = whole[0] - 4 * (drawn.node.value - drawn.node_range[0])
-    assert least_it_power(cluster, fabric, None) == pytest.approx(least) and least < whole[0]
-    assert (machine_watts(design), least_machine_watts(design)) == pytest.approx((whole[0], least))
+    assert lowest_it_power(cluster, fabric, None) == pytest.approx(least) and least < whole[0]
+    assert (machine_watts(design), lowest_machine_watts(design)) == pytest.approx((whole[0], least))
     stated = planned("cluster: {platform: dgx-h100, nodes: 4, power: {node: 10 kW, switch: 1 kW}}\n").design
-    assert machine_watts(stated) == least_machine_watts(stated) == pytest.approx(40e3, rel=0.2)
+    assert machine_watts(stated) == lowest_machine_watts(stated) == pytest.approx(40e3, rel=0.2)
     nothing = planned("workload: {model: llama-3.1-8b}\n").design
-    assert machine_watts(nothing) is None is least_machine_watts(nothing)
+    assert machine_watts(nothing) is None is lowest_machine_watts(nothing)
 
 
 STORED = """

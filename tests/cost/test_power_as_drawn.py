@@ -11,7 +11,7 @@ import pytest
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.activity import activity_of
 from clusterspec.cost.energy import energy_assumptions, mean_price
-from clusterspec.cost.power import Drawn, _term_of_million_tokens, drawn_power, idle_power
+from clusterspec.cost.power import MachinePower, _term_of_million_tokens, drawn_power, idle_power
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
 from tests.cluster.resolving import clean
@@ -23,7 +23,7 @@ ROWS = list(table("power.csv"))
 PAGE = (Path(__file__).parents[2] / "docs" / "power.md").read_text("utf-8")
 
 
-def drawn(text: str) -> Drawn:
+def drawn(text: str) -> MachinePower:
     found = drawn_power(study_text(text, SETTINGS).plan, None)
     assert found is not None and found.busy is not None
     return found

@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from clusterspec.cost.activity import Activity, activity_of
-from clusterspec.cost.power import Drawn, accelerator_draws, drawn_power
+from clusterspec.cost.power import MachinePower, accelerator_draws, drawn_power
 from clusterspec.studies import study_text
 from tests.effort import thorough
 from tests.settings import SETTINGS
@@ -72,7 +72,7 @@ layout: {{framework: vllm, tp: 2, dp: {engines}}}
 """
 
 
-def drawn(nodes: int, engines: int, spare: str = "") -> Drawn:
+def drawn(nodes: int, engines: int, spare: str = "") -> MachinePower:
     """Two of eight accelerators an engine, 16 requests in flight on each."""
     text = PLACED.format(nodes=nodes, engines=engines, spare=spare, flight=16 * engines)
     found = drawn_power(study_text(text, SETTINGS).plan, None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from clusterspec.cluster.fabric import counted_fabric
-from clusterspec.cost.power import Drawn, drawn_power
+from clusterspec.cost.power import MachinePower, drawn_power
 from clusterspec.cost.term import Term
 from clusterspec.source import Written
 from clusterspec.studies import Study, study_text
@@ -55,7 +55,7 @@ def study_of(machine: Machine) -> Study:
     return study_text(f"clusterspec: 1\ncluster: {machine.cluster}\n{WORK}{PRICED}", SETTINGS)
 
 
-def drawn_of(study: Study, *, switches: bool) -> Drawn:
+def drawn_of(study: Study, *, switches: bool) -> MachinePower:
     found = drawn_power(study.plan, counted_fabric(study.design) if switches else None, run=1e6)
     assert found is not None and found.busy is not None
     return found

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cluster.model import Trainable
 from clusterspec.cluster.requests import Lengths
-from clusterspec.cost.headline import headline
+from clusterspec.cost.headline import headline_terms
 from clusterspec.cost.reinforcement.explain import rl_term
 from clusterspec.cost.reinforcement.memory import critic_bytes, scorer_weights
 from clusterspec.cost.reinforcement.roles import flops_of_step, own_roles
@@ -478,7 +478,7 @@ def test_a_run_has_the_steps_of_its_samples_not_of_padded_sequences(
     given = described(minibatches=minibatches, epochs=epochs)
     given["workload"]["tokens"] = "1B"
     study = study_text(json.dumps(given), SETTINGS)
-    work, found = study.design.workload, {term.name: term for term in headline(study.plan)}
+    work, found = study.design.workload, {term.name: term for term in headline_terms(study.plan)}
     assert work is not None and study.plan.rl is not None
     assert work.steps_of_run == steps
     assert work.tokens_of_step == 1_286_144 / minibatches / epochs

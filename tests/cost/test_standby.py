@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.interruptions import STANDBY, Recovery, interruptions
+from clusterspec.cost.interruptions import STANDBY, Recovery, job_interruptions
 from clusterspec.cost.standby import Standbys, is_provided, leaves_spares_open, nodes_of_job, standby_nodes
 from tests.cluster.resolving import clean
 
@@ -141,7 +141,7 @@ def test_another_node_takes_over_where_the_spec_leaves_spares_open() -> None:
         found = Standbys.from_design(design)
         assert leaves_spares_open(design) is standby
         assert (found.replaced_share(1, 1), found.replaced_share(4, 4)) == (standby, 0)
-        kept = interruptions(design, 8e9, step=10.0)
+        kept = job_interruptions(design, 8e9, step=10.0)
         assert (kept.standby is not None) is standby
         assert any(each.origin == STANDBY.origin for each in kept.assumed) is standby
         assert (kept.waits > 0.5) is (waits > 0.5)

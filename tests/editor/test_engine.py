@@ -148,13 +148,13 @@ def test_docstrings_that_no_page_shows_are_left_out_at_the_same_lines() -> None:
 def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told: list[tuple[int, int]] = []
-    limited = browser.Limited(lambda *numbers: told.append(numbers))
+    limited = browser.LimitedProgress(lambda *numbers: told.append(numbers))
     assert not limited(browser.MOST_LAYOUTS - 1, 9999) and limited(browser.MOST_LAYOUTS, 9999)
     assert told == [(browser.MOST_LAYOUTS, 9999)]
     monkeypatch.setattr(browser, "MOST_LAYOUTS", 1)
     session = browser.session_of_folder(tmp_path)
     request = {"verb": "search", "format": "json", "text": BASE}
-    answer = json.loads(browser.answer(session, json.dumps(request), lambda done, total: None))
+    answer = json.loads(browser.answer_json(session, json.dumps(request), lambda done, total: None))
     assert 0 < answer["stopped"]["evaluated"] < answer["stopped"]["of"]
 
 

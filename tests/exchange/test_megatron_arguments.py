@@ -195,5 +195,7 @@ def test_the_ends_of_two_stages_are_all_of_the_layers() -> None:
 )
 def test_megatron_sums_gradients_of_narrow_products_in_32_bits(options: str, gradients: str | None) -> None:
     """arguments.py, lines 1209 to 1219: without an option for it, ``--bf16`` accumulates and reduces in fp32."""
-    reading = read(f"python pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 32 --seq-length 4096 {options}\n")
+    reading = read(
+        f"python pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 32 --seq-length 4096 {options}\n"
+    )
     assert given(reading).get("workload.gradient_precision") == gradients

@@ -6,8 +6,8 @@ import pytest
 
 from clusterspec.logs.first_failures import (
     LINES_BEFORE,
-    Ending,
-    Observed,
+    FailedProcess,
+    RunEnding,
     ending_of,
     failure_statements,
     first_failures,
@@ -79,9 +79,9 @@ Root Cause (first observed failure):
 
 
 def test_the_report_of_torchrun_lists_ranks_with_their_codes_and_lines() -> None:
-    assert observed_failures(REPORT) == (Observed(3, -9, 11, 17), (Observed(5, 1, 3, 9),))
+    assert observed_failures(REPORT) == (FailedProcess(3, -9, 11, 17), (FailedProcess(5, 1, 3, 9),))
     assert observed_failures(REPORT.partition("Root")[0]) == (None, ())
-    assert observed_failures(REPORT.partition("[0]")[0]) == (None, (Observed(5, 1, 3, 9),))
+    assert observed_failures(REPORT.partition("[0]")[0]) == (None, (FailedProcess(5, 1, 3, 9),))
 
 
 def test_lines_of_a_process_with_another_code_follow_from_the_first() -> None:
@@ -152,14 +152,14 @@ def test_a_run_ends_at_its_first_own_failure_else_at_the_end_of_others() -> None
     at = LINES_BEFORE + 1
     failure, end = ("out-of-memory", "y", at), ("signal", "z", at + 1)
     moment = (0, float((3 * 31 + 1) * DAY + 10 * 3600 + 1))
-    assert ending_of(text, [failure, end]) == Ending(True, at, moment)
-    assert ending_of("x\n" + text.replace("\nout", "\nx\nout"), [("out-of-memory", "y", at + 2)]) == Ending(
+    assert ending_of(text, [failure, end]) == RunEnding(True, at, moment)
+    assert ending_of("x\n" + text.replace("\nout", "\nx\nout"), [("out-of-memory", "y", at + 2)]) == RunEnding(
         True, at + 2, None
     )  # further than the lines in which a time is looked for
-    assert ending_of(text, [end]) == Ending(False, at + 1, None)
+    assert ending_of(text, [end]) == RunEnding(False, at + 1, None)
     assert ending_of(text, [("family other", "z", 3)]) is None
     told = failure_statements(text, [end])
-    assert ending_of(text, [failure, end], told) == Ending(True, at, moment)
+    assert ending_of(text, [failure, end], told) == RunEnding(True, at, moment)
 
 
 def test_an_exception_of_a_rank_counts_where_no_statement_names_its_line() -> None:

@@ -17,7 +17,7 @@ from clusterspec.logs.osu import listed_collective
 from clusterspec.logs.refused_calls import ERRORS
 from clusterspec.logs.site_results import read_cvs
 from clusterspec.logs.step_values import AT_END, lasting_non_finite, waiting_for_data
-from clusterspec.logs.told_lines import ended_well, lists_changes, text_without_labels, text_without_stop
+from clusterspec.logs.told_lines import lists_changes, states_success, text_without_labels, text_without_stop
 from clusterspec.logs.vendors import read_hccl_test
 
 ITEM, PLAIN = "* launcher - Fix a crash\n", "a line of a log\n"
@@ -72,7 +72,7 @@ def test_the_last_stated_end_of_a_run_counts() -> None:
         ("Job 'a' succeeded\nJob 'b' failed\n", False),
     ]
     for text, well in rows:
-        assert ended_well(text) is well, text[:90]
+        assert states_success(text) is well, text[:90]
 
 
 def test_a_stop_without_a_line_after_it_leaves_the_text() -> None:

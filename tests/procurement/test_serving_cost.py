@@ -7,13 +7,13 @@ import pytest
 from clusterspec import analysis
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.serving_search import present_row, search_serving
-from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.studied import StudyVariations
 from clusterspec.cluster.requests import Engines
 from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.term import Term
 from clusterspec.procurement.unit_costs import costs_by_kind
-from clusterspec.report import Ink
+from clusterspec.report import TextStyle
 from clusterspec.report.cost_text import cost_text
 from clusterspec.results.decision import CostReport
 from clusterspec.studies import Study, study_text
@@ -62,9 +62,9 @@ def test_tokens_carry_the_cost_of_idle_accelerators() -> None:
         assert found is not None and found.per_million_tokens is not None
         assert found.accelerators_used == 2 and found.charged_accelerators == 8 * nodes
         assert found.per_million_tokens.value == pytest.approx(wanted)
-        assert present_row(Studied(one)).cost == pytest.approx(wanted)
+        assert present_row(StudyVariations(one)).cost == pytest.approx(wanted)
         assert f"uses 2 of {8 * nodes} accelerators; pays for all" in " ".join(
-            cost_text(cost(one), Ink(width=200)).split()
+            cost_text(cost(one), TextStyle(width=200)).split()
         )
 
 

@@ -7,9 +7,9 @@ import pytest
 from clusterspec.report.paper.blocks import (
     Block,
     Heading,
+    NumberedSentences,
     PaperTable,
     Picture,
-    Story,
     TableColumn,
     TableRow,
     Text,
@@ -66,7 +66,7 @@ def test_a_head_is_wrapped_to_half_of_what_a_cell_takes() -> None:
 SMALL, BROAD = table(("1", "2")), table(("x" * 60, "y" * 60))
 LONG, LONGER = table(*[("1", "2")] * 14), table(*[("1", "2")] * 15)
 DRAWN, WIDE = Picture("<svg/>", "", "x"), Picture("<svg/>", "", "x", wide=True)
-SAID, TOLD, TITLE = Text("said"), Story(()), Heading("title")
+SAID, TOLD, TITLE = Text("said"), NumberedSentences(()), Heading("title")
 
 
 @each(

@@ -370,7 +370,7 @@ SIZES = {"a": 10.0, "b": 20.0, "c": 4.0}
 )
 def test_a_plan_is_better_than_another_by_one_figure_and_worse_by_none(one: Place, other: Place, better: bool) -> None:
     pair = [log_plots.FrontPoint(*place, "", "") for place in (one, other)]
-    assert log_plots._dominates(pair[0], pair[1]) is better
+    assert log_plots._is_dominant(pair[0], pair[1]) is better
 
 
 def test_the_sum_of_a_year_stands_over_its_column_and_its_range() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from clusterspec.report.charts import bars, curves, fleet, links, log_plots, machine
-from clusterspec.report.charts.bars import FallBar, HeatCell, Sent, StackPart, Year
+from clusterspec.report.charts.bars import FallBar, HeatCell, SentBytes, StackPart, Year
 from clusterspec.report.charts.curves import ChoicePoint, LeverBar
 from clusterspec.report.charts.domains import DrawnDomain, domain_chart, torus_chart
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
@@ -367,7 +367,7 @@ STACKS: dict[str, tuple[Chart, dict[str, str]]] = {
         lambda: bars.traffic_matrix(
             ["tp", "dp"],
             ["up", "out"],
-            {("tp", "up"): Sent("1 GB", 0.5, "50 %"), ("dp", "out"): Sent("9 GB", 2.0, "busy")},
+            {("tp", "up"): SentBytes("1 GB", 0.5, "50 %"), ("dp", "out"): SentBytes("9 GB", 2.0, "busy")},
             "alt",
         ),
         {

@@ -11,7 +11,7 @@ import pytest
 
 from clusterspec.records import replace
 from clusterspec.report.charts import bars, curves, fleet, links, log_plots, machine, steps, svg
-from clusterspec.report.charts.bars import FallBar, HeatCell, Sent, StackPart, Year
+from clusterspec.report.charts.bars import FallBar, HeatCell, SentBytes, StackPart, Year
 from clusterspec.report.charts.curves import ChoicePoint, LeverBar
 from clusterspec.report.charts.domains import DrawnDomain, domain_chart, torus_chart
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
@@ -134,7 +134,9 @@ CHARTS: dict[str, Callable[[], str]] = {
         MACHINES, ("price", "tokens"), (seconds, seconds), "alt", (10.5, "load: 10")
     ),
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
-    "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
+    "bytes": lambda: bars.traffic_matrix(
+        ["tp", "dp"], ["up", "out"], {("tp", "up"): SentBytes("1 GB", 0.5, "50 %")}, "alt"
+    ),
     "node": lambda: machine.node_chart(NODE, "alt"),
     "sizes": lambda: links.size_chart(SIZED, "alt", lambda tick: display(tick, "B", 1)),
     "node: ports of accelerators": lambda: machine.node_chart(PORTS, "alt"),
@@ -299,7 +301,7 @@ def test_cells_lie_row_by_row_and_the_present_one_is_framed() -> None:
 
 @pytest.mark.parametrize(("busy", "share"), [(0.5, 0.5), (0.0, 0.0), (1.7, 1.0)])
 def test_the_bar_of_a_link_is_the_share_of_the_step_in_which_it_is_busy(busy: float, share: float) -> None:
-    whole, bar = shapes(bars.traffic_matrix(["tp"], ["up"], {("tp", "up"): Sent("1 GB", busy, "")}, "alt"), "rect")
+    whole, bar = shapes(bars.traffic_matrix(["tp"], ["up"], {("tp", "up"): SentBytes("1 GB", busy, "")}, "alt"), "rect")
     assert number(bar, "width") == pytest.approx(share * number(whole, "width"), abs=0.1)
 
 

@@ -12,7 +12,7 @@ from clusterspec import analysis
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.records import replace
-from clusterspec.report import Ink, cost_text, diff_text, layout_tables, search_text, sweep_text
+from clusterspec.report import TextStyle, cost_text, diff_text, layout_tables, search_text, sweep_text
 from clusterspec.report.paper.decision import failure_phrase, headroom_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, CostReport, DiffReport, Effect
@@ -25,7 +25,7 @@ from tests.cli.conftest import BASE
 from tests.report.columns import crooked, lines
 from tests.settings import SETTINGS
 
-TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=200)
+TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), TextStyle(width=200)
 FAST = LayoutRow({"tp": 2, "pp": 1}, 2.0, 1.8, 2.2, 0.4, 40e9, fits=True, cost=1_234_567.6, surely_fits=True)
 SLOW = LayoutRow({"tp": 4}, 2.01, None, None, None, 90e9, fits=False, tied=True, findings=("few-spines",))
 UNSURE = replace(SLOW, fits=True, surely_fits=False, memory=60e9, tied=False, findings=("few-spines", "tight-memory"))
@@ -66,7 +66,7 @@ def test_a_table_of_layouts_has_a_column_for_each_key_that_one_has() -> None:
     assert head == ["tp", "pp", "step", "range", "MFU", "memory", "USD", "a", "run"]
     assert first == ["1", "2", "1", "2", "s", "1.8", "s", "–", "2.2", "s", "40", "%", "40", "GB", "1,234,568"]
     assert second == ["2=", "4", "2.01", "s", "?", "90", "GB", "x"]
-    narrow = layout_tables.layouts_table((FAST, SLOW), Ink(width=50))
+    narrow = layout_tables.layouts_table((FAST, SLOW), TextStyle(width=50))
     assert "tp 2, pp 1" in flat(narrow)
 
 
@@ -275,13 +275,15 @@ def test_a_plan_has_the_latencies_of_its_percentile_and_the_front_its_medians() 
 )
 def test_the_plan_of_the_spec_is_set_against_the_best(change: dict[str, float], told: str) -> None:
     other = replace(PLAN, serving=SERVED | change | {"meets_targets": False}, fits=False)
-    text = sweep_text.serving_search_as_text(report(PLAN, objective="accelerators", present=other), Ink(width=400))
+    text = sweep_text.serving_search_as_text(
+        report(PLAN, objective="accelerators", present=other), TextStyle(width=400)
+    )
     number = f"{change['accelerators']:.0f}"
     assert flat(text).endswith(
         f"The plan of the spec gives 8,000 output tokens per second on {number} accelerators and does not fit in "
         f"memory and misses its targets; the best one {told}."
     )
-    same = sweep_text.serving_search_as_text(report(PLAN, objective="accelerators", present=PLAN), Ink(width=400))
+    same = sweep_text.serving_search_as_text(report(PLAN, objective="accelerators", present=PLAN), TextStyle(width=400))
     assert flat(same).endswith("on 16 accelerators; it is the best one found.")
 
 
@@ -412,7 +414,7 @@ TERM = PRICES.replace("prices:", "term: 2 years, electricity: 0.10 USD/kWh, pric
 
 def test_a_bill_with_prices_has_its_sum_and_names_what_has_none() -> None:
     priced = analysis.bill(study_text(BASE + PRICES, SETTINGS))
-    rows = cells(cost_text.bill_text(priced, Ink(width=240)))
+    rows = cells(cost_text.bill_text(priced, TextStyle(width=240)))
     (nodes,) = (
         row for row in rows if "300,000–320,000" in " ".join(row) or ("1,200,000" in " ".join(row) and "node" in row)
     )
@@ -420,20 +422,20 @@ def test_a_bill_with_prices_has_its_sum_and_names_what_has_none() -> None:
     told = list(csv.DictReader(io.StringIO(cost_text.bill_csv(priced))))
     assert told[-1]["kind"] == "partial_sum" and {row["kind"] for row in told[:-1]} >= {"node"}
     plain = analysis.bill(study_text(BASE, SETTINGS))
-    assert "price" not in cells(cost_text.bill_text(plain, Ink(width=240)))[0]
+    assert "price" not in cells(cost_text.bill_text(plain, TextStyle(width=240)))[0]
     assert "total" not in {row["kind"] for row in csv.DictReader(io.StringIO(cost_text.bill_csv(plain)))}
 
 
 def test_a_cost_over_two_years_has_parts_shares_and_years() -> None:
     report = analysis.cost(study_text(BASE + TERM, SETTINGS))
     assert report.cost is not None and report.cost.total is not None
-    text = cost_text.cost_text(report, Ink(width=240))
+    text = cost_text.cost_text(report, TextStyle(width=240))
     assert "over 2 years, prices of 2026-11-01" in text and "Not counted" in text and "By year" in text
     told = list(csv.DictReader(io.StringIO(cost_text.cost_csv(report))))
     assert {row["year"] for row in told} >= {"", "1", "2"} and {row["currency"] for row in told} == {"USD"}
     total = next(row for row in told if row["part"] == "total" and not row["year"])
     assert float(total["low"]) == 4 * 300_000 and float(total["high"]) == 4 * 320_000
-    bought = cost_text.cost_text(analysis.cost(study_text(BASE + PRICES, SETTINGS)), Ink(width=240))
+    bought = cost_text.cost_text(analysis.cost(study_text(BASE + PRICES, SETTINGS)), TextStyle(width=240))
     assert (
         "purchase only" in bought and "For running costs add `procurement.term`" in bought and "By year" not in bought
     )
@@ -443,7 +445,7 @@ def test_a_cost_over_two_years_has_parts_shares_and_years() -> None:
 def test_a_smaller_neighbor_is_told_with_what_it_saves() -> None:
     report = analysis.cost(study_text(BASE + PRICES, SETTINGS))
     smaller = Neighbor(28, 4, saved=1_320_000.0, saved_on_fabric=120_000.4, tiers=(2, 3), switches=(12, 20))
-    text = cost_text.cost_text(replace(report, neighbor=smaller), Ink(width=400))
+    text = cost_text.cost_text(replace(report, neighbor=smaller), TextStyle(width=400))
     assert (
         "4 nodes fewer (28) take 12 switches instead of 20, 2 tiers instead of 3: "
         "120,000 USD less for the fabric, 1,320,000 USD less in all."
@@ -473,7 +475,7 @@ def test_a_difference_is_colored_by_what_is_better_beyond_the_ranges() -> None:
         Effect(PRICE, "USD", 2e6, 1e6),
     )
     made = diff_text.diff_as_text(
-        DiffReport(TOOL, READ, READ, (), effects, (FOUND,), (FOUND,)), Ink(on=True, width=200)
+        DiffReport(TOOL, READ, READ, (), effects, (FOUND,), (FOUND,)), TextStyle(on=True, width=200)
     )
     rows = made.splitlines()[5:10]
     colors = ["red" if "\x1b[1;31m+" in row else "green" if "\x1b[32m" in row else "" for row in rows]

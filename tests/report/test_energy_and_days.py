@@ -10,7 +10,7 @@ from clusterspec.cluster.requests import Hours
 from clusterspec.cost.energy import Supply
 from clusterspec.cost.heat import Heat
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.power import Drawn
+from clusterspec.cost.power import MachinePower
 from clusterspec.cost.serving.day import DayPlan, HourPlan
 from clusterspec.cost.swing import Swings
 from clusterspec.cost.term import Term
@@ -30,7 +30,7 @@ from tests.report.plain_results import FLEET, POOL, estimate_of
 RUN, TOKENS = Term("of_run", 5000.0, "USD", "x"), Term("per_million_tokens", 0.5, "USD", "x")
 CARBON = Term("of_run", 2000.0, "g", "x")
 JOULES = Term("of_run", 1.0, "J", "x")
-DRAWN = Drawn(None, Term("idle", 1e3, "W", "x"), None, None, None, ())
+DRAWN = MachinePower(None, Term("idle", 1e3, "W", "x"), None, None, None, ())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from clusterspec import analysis, studies
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.term import Term
-from clusterspec.report import Ink, assumption_rows, estimate_text
+from clusterspec.report import TextStyle, assumption_rows, estimate_text
 from clusterspec.report import explanations as estimate_explain
 from clusterspec.results.verdict import LEAST
 from clusterspec.studies import Study, study_text
@@ -233,7 +233,8 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
     )
     report = analysis.estimate(study(spec))
     pages = [
-        estimate_explain.term_text(term, report, Ink(width=400)) for term in estimate_explain.explainable_terms(report)
+        estimate_explain.term_text(term, report, TextStyle(width=400))
+        for term in estimate_explain.explainable_terms(report)
     ]
     text = "\n".join(pages)
     assert "spec.yaml:6: scale_up: {bandwidth: 900 GB/s duplex}  # as ordered" in text

@@ -19,7 +19,7 @@ from clusterspec.finding import Confidence, Edit, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.report import (
     PLAIN,
-    Ink,
+    TextStyle,
     findings_machines,
     findings_sarif,
     findings_text,
@@ -83,7 +83,7 @@ def test_a_table_for_a_pull_request(report: CheckReport) -> None:
 
 
 def test_color_adds_only_escape_sequences(report: CheckReport) -> None:
-    painted = findings_text.findings_as_text(report, Ink(True))
+    painted = findings_text.findings_as_text(report, TextStyle(True))
     assert painted != findings_text.findings_as_text(report)
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == findings_text.findings_as_text(report)
 
@@ -416,5 +416,5 @@ def test_advice_that_the_fix_repeats_is_told_once(
         "a-rule", Severity.ERROR, Confidence.CERTAIN, "too many", help_, SPAN, ("a",), ((SPAN, "from here"),),
         fix_description=fix, edits=edits, fix_safe=safe,
     )  # fmt: skip
-    lines = [line.strip() for line in findings_text.framed_finding(finding, {}, Ink(False)).splitlines()]
+    lines = [line.strip() for line in findings_text.framed_finding(finding, {}, TextStyle(False)).splitlines()]
     assert lines == ["error[a-rule]: too many", "--> a.yaml:1:1", "= see a.yaml:1:1: from here", *told]

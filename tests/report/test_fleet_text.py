@@ -8,7 +8,7 @@ import io
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
-from clusterspec.report import Ink, fleet_costs, fleet_diff_text, fleet_text, project_text
+from clusterspec.report import TextStyle, fleet_costs, fleet_diff_text, fleet_text, project_text
 from clusterspec.report.fleet_search_text import fleet_search_text
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.report.paper.fleet import composed_fleet
@@ -24,7 +24,7 @@ from tests.analysis.test_fleets import report as two_pools
 from tests.report.columns import lines
 from tests.settings import SETTINGS
 
-TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=240)
+TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), TextStyle(width=240)
 SPAN = Span("spec.yaml", Position(3, 1), Position(3, 2))
 FEW = Finding("few-spines", Severity.WARNING, Confidence.LIKELY, "few spines", "h", SPAN, ("cluster",))
 FULL = replace(FEW, rule="memory-exceeded", severity=Severity.ERROR, message="too much")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
-from clusterspec.report import Ink, estimate_text
+from clusterspec.report import TextStyle, estimate_text
 from clusterspec.report.paper import appendix
 from clusterspec.studies import Study, study_text
 from tests.effort import thorough
@@ -27,7 +27,7 @@ def study(text: str) -> Study:
 @thorough
 def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     report = analysis.estimate(study(SPEC + MEASURED))
-    text = estimate_text.estimate_as_text(report, Ink(width=160))
+    text = estimate_text.estimate_as_text(report, TextStyle(width=160))
     assert "Measured, in place of the catalog's efficiencies" in text
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]

@@ -10,23 +10,23 @@ import pytest
 
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.records import replace
-from clusterspec.report import Ink, measurement_text
+from clusterspec.report import TextStyle, measurement_text
 from clusterspec.results import CollectiveReport, Input, Tool
 from clusterspec.results.diagnosis import (
     AcceptanceOutcome,
     AcceptanceReport,
     Cause,
-    Compared,
+    ComparedCollective,
     ComparedRow,
     DiagnosisReport,
-    Moved,
+    FigureChange,
     PlannedTest,
 )
 from tests.report.columns import lines
 
-TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=200)
+TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), TextStyle(width=200)
 ROWS = (ComparedRow(2.0**20, 10e9, 20e9, 16e9, 24e9), ComparedRow(2.0**33, 80e9, 160e9, 140e9, 170e9))
-SLOW = Compared("run.log", "all-reduce", 16, 2, "ring", ROWS, ())
+SLOW = ComparedCollective("run.log", "all-reduce", 16, 2, "ring", ROWS, ())
 CAUSES = (
     Cause("one rail", "half of the rate", "ibstat", 0.9),
     Cause("a cable", "errors", "swap it", 0.5),
@@ -34,7 +34,7 @@ CAUSES = (
 )
 
 
-def diagnosis(*compared: Compared, **more: Any) -> str:
+def diagnosis(*compared: ComparedCollective, **more: Any) -> str:
     report = replace(DiagnosisReport(TOOL, READ, compared, ()), **more)
     return measurement_text.diagnosis_text(report, WIDE)
 
@@ -83,14 +83,14 @@ def test_causes_are_numbered_and_those_without_evidence_stand_apart() -> None:
 @pytest.mark.parametrize(
     ("moved", "told"),
     [
-        (Moved(2.0, 2.5), "Step time with these measurements: 2 s → 2.5 s (+25 %)."),
-        (Moved(2.0, 1.5), "Step time with these measurements: 2 s → 1.5 s (−25 %)."),
-        (Moved(2.0, 2.0), "Step time with these measurements: 2 s → 2 s (+0 %)."),
-        (Moved(None, 2.5), "The spec has no step time that the measurements could change."),
-        (Moved(2.0, None), "The spec has no step time that the measurements could change."),
+        (FigureChange(2.0, 2.5), "Step time with these measurements: 2 s → 2.5 s (+25 %)."),
+        (FigureChange(2.0, 1.5), "Step time with these measurements: 2 s → 1.5 s (−25 %)."),
+        (FigureChange(2.0, 2.0), "Step time with these measurements: 2 s → 2 s (+0 %)."),
+        (FigureChange(None, 2.5), "The spec has no step time that the measurements could change."),
+        (FigureChange(2.0, None), "The spec has no step time that the measurements could change."),
     ],
 )
-def test_a_diagnosis_says_how_the_step_moves(moved: Moved, told: str) -> None:
+def test_a_diagnosis_says_how_the_step_moves(moved: FigureChange, told: str) -> None:
     text = diagnosis(moved=moved, unread=(("b.log", "two tables"),), written=("out.yaml",))
     assert lines(text) == ["b.log: not compared: two tables", told, "wrote out.yaml"]
 
@@ -193,7 +193,7 @@ def test_a_log_that_decides_no_cause_says_so_and_which_steps_decide() -> None:
         (replace(SLOW, rows=(ROWS[0], replace(ROWS[1], measured=150e9))), True),
     ],
 )
-def test_a_cause_is_decided_where_one_is_likely_or_none_is_needed(compared: Compared, decided: bool) -> None:
+def test_a_cause_is_decided_where_one_is_likely_or_none_is_needed(compared: ComparedCollective, decided: bool) -> None:
     assert compared.is_decided is decided
     assert "Not decided" not in diagnosis(compared) or not decided
 

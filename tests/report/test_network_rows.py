@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from clusterspec.records import replace
-from clusterspec.report import Ink
+from clusterspec.report import TextStyle
 from clusterspec.report.failure_rates_text import SHOWN, failure_rates_text
 from clusterspec.report.paper.blocks import PaperTable, Text
 from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.results import Input, Tool
-from clusterspec.results.diagnosis import Moved
+from clusterspec.results.diagnosis import FigureChange
 from clusterspec.results.faults import METHOD, FailureRateRow, FailureRates
 from clusterspec.results.full import NetworkChoice
 from tests.effort import each
@@ -121,7 +121,7 @@ RATES = FailureRates(
 
 
 def lines(report: FailureRates) -> list[str]:
-    return failure_rates_text(report, Ink(width=400)).split("\n")
+    return failure_rates_text(report, TextStyle(width=400)).split("\n")
 
 
 def test_rates_stand_in_a_row_for_each_part_and_without_a_failure_only_the_upper_end() -> None:
@@ -152,9 +152,11 @@ def test_reasons_are_counted_most_frequent_first_and_the_rest_is_a_number() -> N
 
 
 def test_the_goodput_is_told_before_and_after_and_what_was_written() -> None:
-    report = replace(RATES, goodput=Moved(0.9512, 0.8734), kept=("a.b: 1",), written=("own.yaml",), notes=("A note.",))
+    report = replace(
+        RATES, goodput=FigureChange(0.9512, 0.8734), kept=("a.b: 1",), written=("own.yaml",), notes=("A note.",)
+    )
     said = lines(report)
     moved = "Goodput: 95.12 % with the rates of the spec and of publications, 87.34 % with the rates of the log."
     assert said[-5:-1] == ["A note.", moved, "Not written: a.b: 1", "wrote own.yaml"]
-    for none in (Moved(None, 0.5), Moved(0.5, None)):
+    for none in (FigureChange(None, 0.5), FigureChange(0.5, None)):
         assert "Goodput" not in failure_rates_text(replace(report, goodput=none))

@@ -17,10 +17,10 @@ from clusterspec.report import paper
 from clusterspec.report.paper.blocks import (
     Cards,
     Findings,
+    LocatedFinding,
+    NumberedSentences,
     PaperTable,
     Picture,
-    Shown,
-    Story,
     TableColumn,
     TableRow,
     place_text,
@@ -311,7 +311,7 @@ def test_the_verdict_by_area_sets_the_times_of_serving_against_their_targets() -
 @pytest.mark.parametrize("name", ["dgx-h100-pod", "serving-pools", "priced"])
 def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
     whole = compose(report(SPECS[name]))
-    told = [block for section in whole.sections for block in section.blocks if isinstance(block, Story)]
+    told = [block for section in whole.sections for block in section.blocks if isinstance(block, NumberedSentences)]
     steps = [step for story in told for step in story.steps]
     assert 3 <= len(steps) <= 8 and [story.start for story in told] == [1, 4], "numbered on"
     assert {step.section for step in steps} <= {section.key for section in whole.sections}
@@ -320,7 +320,7 @@ def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
 
 def story_texts(found: FullReport) -> list[str]:
     blocks = [block for section in compose(found).sections for block in section.blocks]
-    return [step.text for block in blocks if isinstance(block, Story) for step in block.steps]
+    return [step.text for block in blocks if isinstance(block, NumberedSentences) for step in block.steps]
 
 
 def test_a_part_of_a_mesh_is_said_to_have_its_own_links_alone() -> None:
@@ -402,10 +402,10 @@ def test_the_first_page_of_reinforcement_learning_has_the_step_of_all_roles() ->
 
 
 def test_findings_with_one_remedy_are_told_together() -> None:
-    def found(rule: str, line: int, remedy: str, path: KeyPath = ()) -> Shown:
+    def found(rule: str, line: int, remedy: str, path: KeyPath = ()) -> LocatedFinding:
         place = Position(line, 1)
         one = Finding(rule, Severity.NOTE, Confidence.LIKELY, "message", remedy, Span("a.yaml", place, place), path)
-        return Shown(one, line, "", "")
+        return LocatedFinding(one, line, "", "")
 
     shown = (found("a", 5, "mend"), found("a", 8, "mend"), found("a", 9, "leave"), found("b", 9, "leave"))
     groups = Findings(shown).groups

@@ -15,7 +15,7 @@ from clusterspec.report import paper
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.cards import headline_cards
 from clusterspec.report.paper.choices import _own_row
-from clusterspec.report.paper.comparison import Compared, _cell_text
+from clusterspec.report.paper.comparison import ComparedRow, _cell_text
 from clusterspec.report.paper.compose import _longest_sequence_text, _stage_pictures, compose
 from clusterspec.report.paper.differences import single_key_changes
 from clusterspec.report.paper.drawings import _node_picture
@@ -83,7 +83,7 @@ def test_a_run_with_interruptions_is_shown_where_its_length_is_known() -> None:
 def test_a_cell_of_a_comparison_has_its_change_from_the_first_design(
     value: float | str | None, first: float | str | None, unit: str, text: str
 ) -> None:
-    row = Compared("label", "field", lambda _: value, unit)
+    row = ComparedRow("label", "field", lambda _: value, unit)
     assert _cell_text(row, value, first, report(SPECS["bare"])) == text
 
 

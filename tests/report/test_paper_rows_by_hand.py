@@ -12,7 +12,7 @@ from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.report.paper import choices, comparison, delivery, differences, drawings, materials, serving, story
 from clusterspec.report.paper.blocks import PaperTable, Picture, TableRow
-from clusterspec.report.paper.comparison import Compared
+from clusterspec.report.paper.comparison import ComparedRow
 from clusterspec.results.decision import DiffReport, Effect
 from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
@@ -188,11 +188,11 @@ def test_figures_that_differ_have_their_change_and_a_mark_within_the_range() -> 
 
 
 ROWS = {
-    "time": Compared("Time", "estimate.time", lambda each: float(len(each.tiers)), "s", -1),
-    "rate": Compared("Rate", "estimate.rate", lambda each: float(len(each.tiers)), "B/s", 1),
-    "money": Compared("Price", "bill.total", lambda each: 1e6 * len(each.tiers), "", -1),
-    "share": Compared("Share", "estimate.mfu", lambda each: len(each.tiers) / 10, "%", 0),
-    "text": Compared("Name", "estimate.name", lambda each: "" if len(each.tiers) > 4 else "b"),
+    "time": ComparedRow("Time", "estimate.time", lambda each: float(len(each.tiers)), "s", -1),
+    "rate": ComparedRow("Rate", "estimate.rate", lambda each: float(len(each.tiers)), "B/s", 1),
+    "money": ComparedRow("Price", "bill.total", lambda each: 1e6 * len(each.tiers), "", -1),
+    "share": ComparedRow("Share", "estimate.mfu", lambda each: len(each.tiers) / 10, "%", 0),
+    "text": ComparedRow("Name", "estimate.name", lambda each: "" if len(each.tiers) > 4 else "b"),
 }
 
 

@@ -11,7 +11,7 @@ from clusterspec.cluster.requests import Hours
 from clusterspec.cost.serving.day import DayPlan, HourPlan
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
-from clusterspec.report import Ink, cost_text
+from clusterspec.report import TextStyle, cost_text
 from clusterspec.report.estimate_rows import day_rows
 from clusterspec.report.faults_text import faults_as_text, faults_csv, result_sentences
 from clusterspec.report.fleet_search_text import fleet_search_text, options_csv
@@ -36,7 +36,7 @@ from clusterspec.results.simulation import (
 from tests.report.columns import lines
 
 TOOL, INPUT = Tool("1", "2026-11-01"), Input("x.yaml", b"")
-WIDE = Ink(width=400)
+WIDE = TextStyle(width=400)
 
 
 def table(text: str) -> list[dict[str, str]]:

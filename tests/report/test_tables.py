@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report import Ink, _arranged_columns, layout_tables, sensitivity_text, solve_text, sweep_text
+from clusterspec.report import TextStyle, _arranged_columns, layout_tables, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
-from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares, fits_half
+from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares, fits_half_width
 from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, PairRow
 from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, SweepRow
@@ -22,7 +22,7 @@ from clusterspec.results.search import LayoutRow, RlSplit
 from tests.report.columns import cut
 from tests.report.pages import _UNITS
 
-HEAD, WIDE = (Tool("1", "1"), Input("x.yaml", b"")), Ink(width=400)
+HEAD, WIDE = (Tool("1", "1"), Input("x.yaml", b"")), TextStyle(width=400)
 Rows = list[dict[str, Any]]
 Made = tuple[str, Rows]
 """A text that begins with a table, and the figures of its rows by head."""
@@ -282,9 +282,9 @@ def test_columns_of_a_printed_table_have_room_for_their_text() -> None:
     row = TableRow(("link", "65 s", "exposed"), "x")
     plain, toned = (column_shares(PaperTable(columns, (replace(row, tone=tone),), "x")) for tone in ("plain", "fair"))
     assert toned[-1] > plain[-1], "the last cell of a judged row is bold, and wider"
-    assert [fits_half(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)] == [
-        *(True, False)
-    ]
+    assert [
+        fits_half_width(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)
+    ] == [*(True, False)]
 
 
 @pytest.mark.parametrize(

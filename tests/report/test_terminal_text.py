@@ -20,7 +20,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.report import (
-    Ink,
+    TextStyle,
     assumption_rows,
     cost_text,
     estimate_text,
@@ -68,28 +68,28 @@ def estimated(path: Path) -> tuple[EstimateReport, tuple[Influence, ...]]:
 @pytest.mark.parametrize(("path", "width"), sampled(diagonal(len(EXAMPLES) + 1, EXAMPLES, WIDTHS), 4))
 def test_an_estimate_fits_the_terminal_in_straight_columns(path: Path, width: int) -> None:
     report, influences = estimated(path)
-    said = estimate_text.estimate_as_text(report, Ink(width=width), influences)
+    said = estimate_text.estimate_as_text(report, TextStyle(width=width), influences)
     assert max(map(text_width, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
     for name in estimate_explain.explainable_names(report):
-        told = estimate_explain.explanation_text(report, name, Ink(width=width)) or ""
+        told = estimate_explain.explanation_text(report, name, TextStyle(width=width)) or ""
         assert max(map(text_width, told.splitlines())) <= width
         assert not crooked(told)
     assert not crooked(said)
     for write in (assumption_rows.assumptions_text, assumption_rows.constants_text):
-        assert max(map(text_width, write(report, Ink(width=width)).splitlines())) <= width
+        assert max(map(text_width, write(report, TextStyle(width=width)).splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_findings_bills_and_collectives_fit_the_terminal(path: Path, width: int) -> None:
-    one, ink = study(path), Ink(width=width)
+    one, style = study(path), TextStyle(width=width)
     cluster = one.design.cluster
     assert cluster is not None
     table = analysis.collective(one, "all-reduce", cluster.ranks_per_node, [2.0**power for power in range(10, 36)])
     for said in (
-        findings_text.findings_as_text(analysis.check([one], SETTINGS), ink),
-        cost_text.bill_text(analysis.bill(one), ink),
-        measurement_text.collective_text(table, ink),
+        findings_text.findings_as_text(analysis.check([one], SETTINGS), style),
+        cost_text.bill_text(analysis.bill(one), style),
+        measurement_text.collective_text(table, style),
     ):
         assert max(map(text_width, said.splitlines())) <= width
         assert width < max(WIDTHS) or not crooked(said)
@@ -101,7 +101,7 @@ def test_a_fleet_fits_the_terminal() -> None:
         report = fleet_report(study(path), "bom")
         for width in WIDTHS:
             for write in (fleet_text.fleet_text, fleet_text.fleet_bill_text):
-                said = write(report, Ink(width=width))
+                said = write(report, TextStyle(width=width))
                 assert max(map(text_width, said.splitlines())) <= width
                 assert not crooked(said)
 
@@ -114,7 +114,7 @@ def test_no_number_is_said_in_powers_of_ten(path: Path) -> None:
 @thorough
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5), width=st.integers(40, 160))
 def test_a_table_that_is_folded_loses_no_word(rows: list[tuple[str, str, str]], width: int) -> None:
-    folded = text_table(("a", "b", "c"), rows, wrap=(0, 1, 2), ink=Ink(width=width))
+    folded = text_table(("a", "b", "c"), rows, wrap=(0, 1, 2), style=TextStyle(width=width))
     words = sorted(word for row in [("a", "b", "c"), *rows] for cell in row for word in cell.split())
     assert sorted(folded.split()) == words
 
@@ -122,17 +122,17 @@ def test_a_table_that_is_folded_loses_no_word(rows: list[tuple[str, str, str]], 
 def test_columns_that_do_not_fit_follow_beneath_with_their_headings() -> None:
     """Hand-worked: 5, 7 and 6 columns with two spaces between are 22; another 7 for the memory do not fit in 24."""
     rows = [("nodes", "+48.0 %", "23.3 s", "55.4 GB"), ("fp8", "−26.1 %", "11.6 s", "")]
-    shown = text_table(("key", "effect", "step", "memory"), rows, right=(1, 2, 3), ink=Ink(width=24))
+    shown = text_table(("key", "effect", "step", "memory"), rows, right=(1, 2, 3), style=TextStyle(width=24))
     assert shown == ("key     effect    step\nnodes  +48.0 %  23.3 s\n      memory 55.4 GB\nfp8    −26.1 %  11.6 s\n")
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
 def test_a_table_that_fits_is_one_line_a_row(rows: list[tuple[str, str]]) -> None:
-    assert len(text_table(("a", "b"), rows, wrap=(1,), ink=Ink(width=300)).splitlines()) == 1 + len(rows)
+    assert len(text_table(("a", "b"), rows, wrap=(1,), style=TextStyle(width=300)).splitlines()) == 1 + len(rows)
 
 
 def test_color_does_not_change_widths() -> None:
-    rows = [("one", Ink(True).paint("blue", "████"), "end"), ("two", "██", "end")]
+    rows = [("one", TextStyle(True).paint("blue", "████"), "end"), ("two", "██", "end")]
     lines = text_table(("", "", ""), rows).splitlines()
     assert len({unpainted(line).index("end") for line in lines[1:]}) == 1
 
@@ -140,11 +140,11 @@ def test_color_does_not_change_widths() -> None:
 @each("name", sampled(sorted(RULES), len(RULES)))
 def test_a_page_folded_is_the_same_markdown(name: str) -> None:
     page = rules.page_markdown(name)
-    for ink in (Ink(), Ink(width=60), Ink(True, 80)):
-        shown = unpainted(page_text.page_text(page, ink))
+    for style in (TextStyle(), TextStyle(width=60), TextStyle(True, 80)):
+        shown = unpainted(page_text.page_text(page, style))
         assert shown.split() == page.split()
         assert re.findall(r"^```.*?^```$", shown, re.M | re.S) == re.findall(r"^```.*?^```$", page, re.M | re.S)
-        assert [len(line) <= ink.measure for line in shown.splitlines() if "://" not in line and "`" not in line]
+        assert [len(line) <= style.measure for line in shown.splitlines() if "://" not in line and "`" not in line]
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,12 @@ def test_columns_that_do_not_fit_side_by_side_are_printed_below() -> None:
         ("part", "kind", "unit price", "price", "why"),
         ("node", "spare", "9" * 35, "8" * 35, "in addition " * 3),
     )
-    lines = text_table(heads, [row], right=(2, 3), wrap=(0, 1, 4), ink=Ink(width=80)).splitlines()
+    lines = text_table(heads, [row], right=(2, 3), wrap=(0, 1, 4), style=TextStyle(width=80)).splitlines()
     assert [line.strip() for line in lines[1:2]] == ["kind"]
     assert lines[3].split() == ["node", "9" * 35, "8" * 35]
     assert [line.strip() for line in lines[4:]] == ["spare", "in addition in addition in addition"]
     assert all(text_width(line) <= 80 for line in lines)
-    assert len(text_table(heads, [row], wrap=(0, 1, 4), ink=Ink(width=140)).splitlines()) == 2
+    assert len(text_table(heads, [row], wrap=(0, 1, 4), style=TextStyle(width=140)).splitlines()) == 2
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.report import (
     PLAIN,
-    Ink,
+    TextStyle,
     cost_text,
     faults_text,
     findings_text,
@@ -313,15 +313,17 @@ def test_columns_are_two_spaces_apart_and_one_where_there_is_no_room() -> None:
     """Cells of 3 and 16 columns: 21 with two spaces between them, 20 with one."""
     heads, rows = ("a", "b"), [("abc", "word " * 3 + "w")]
     for width, gap in ((21, "  "), (20, " ")):
-        first, second = text_table(heads, rows, ink=Ink(width=width)).splitlines()
+        first, second = text_table(heads, rows, style=TextStyle(width=width)).splitlines()
         assert second == f"abc{gap}word word word w" and first == f"a  {gap}b"
-    right = text_table(("a", "number"), [("x", "1"), ("yy", "22")], right=(1,), ink=PLAIN)
+    right = text_table(("a", "number"), [("x", "1"), ("yy", "22")], right=(1,), style=PLAIN)
     assert right.splitlines() == ["a   number", "x        1", "yy      22"]
 
 
 def test_a_wrapped_cell_keeps_the_indent_of_its_name() -> None:
     """Continuation lines are two deeper; the column is as wide as the terminal leaves."""
-    table = text_table(("part", "size"), [("  " + "word " * 8, "1 GB")], right=(1,), wrap=(0,), ink=Ink(width=30))
+    table = text_table(
+        ("part", "size"), [("  " + "word " * 8, "1 GB")], right=(1,), wrap=(0,), style=TextStyle(width=30)
+    )
     assert table.splitlines() == [
         "part                      size",
         "  word word word word     1 GB",

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.catalog import Catalog
-from clusterspec.document.waivers import Waived, Waiver
+from clusterspec.document.waivers import WaivedFinding, Waiver
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.results import EstimateReport, Input, Tool
@@ -174,7 +174,7 @@ def report_of(text: str, **more: Any) -> FullReport:
     return FullReport("design", "own", TODAY, text, estimate, analysis.bill(one), analysis.cost(one), **more)
 
 
-WAIVED = Waived(finding(), Waiver(None, ("few-spines",), None, None, "agreed"))  # type: ignore[arg-type]
+WAIVED = WaivedFinding(finding(), Waiver(None, ("few-spines",), None, None, "agreed"))  # type: ignore[arg-type]
 
 
 SIGNED = BASE + "document: {author: A, signatories: [B, C]}\nacceptance: [{collective: all-reduce, busbw: 300 GB/s}]\n"

@@ -9,9 +9,9 @@ FOUND = JobOption("train", "big", 8, layout={"tp": 4}, step_time=2.0, elapsed=72
 
 
 def test_an_option_is_usable_with_a_layout_that_misses_no_target() -> None:
-    assert FOUND.usable
-    assert not replace(FOUND, missed=("ttft 1.2 s > 1 s",)).usable
-    assert not replace(FOUND, layout=None, why="does not fit").usable
+    assert FOUND.is_usable
+    assert not replace(FOUND, missed=("ttft 1.2 s > 1 s",)).is_usable
+    assert not replace(FOUND, layout=None, why="does not fit").is_usable
 
 
 def test_an_option_is_where_its_job_pool_and_nodes_are_the_same() -> None:

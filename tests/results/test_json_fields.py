@@ -112,8 +112,8 @@ def test_the_difference_of_a_spec_is_that_of_its_design_or_of_its_fleet() -> Non
 
 
 def test_tests_pass_where_no_expectation_is_missed() -> None:
-    passed = expectations.Tested("t.yaml", 3, "a", "a.yaml", 2, ())
-    failed = replace(passed, missed=(expectations.Missed("fits: true", "it does not"),))
+    passed = expectations.TestOutcome("t.yaml", 3, "a", "a.yaml", 2, ())
+    failed = replace(passed, missed=(expectations.FailedExpectation("fits: true", "it does not"),))
     report = expectations.TestedReport(TOOL, (READ, Input("b.yaml", b"")), (passed, failed, passed))
     document = report.to_json()
     assert report.failed_tests == 1 and document["summary"] == {"pass": 2, "fail": 1}

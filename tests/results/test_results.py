@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec import analysis
-from clusterspec.document.waivers import Waived, Waiver
+from clusterspec.document.waivers import WaivedFinding, Waiver
 from clusterspec.finding import Confidence, Edit, Finding, Severity
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.records import replace
@@ -25,7 +25,7 @@ from clusterspec.results.decision import (
     SpecDiff,
     json_value,
 )
-from clusterspec.results.diagnosis import AcceptanceOutcome, AcceptanceReport, Compared, ComparedRow
+from clusterspec.results.diagnosis import AcceptanceOutcome, AcceptanceReport, ComparedCollective, ComparedRow
 from clusterspec.results.estimate_json import figure_names, layout_json, memory_json
 from clusterspec.results.faults import FaultsReport, FirstYear, YearlyCost, YearlyGoodput
 from clusterspec.results.fleet_search import JobOption
@@ -100,7 +100,7 @@ def test_a_finding_gives_its_place_and_its_fix() -> None:
 @pytest.mark.parametrize(("until", "told"), [(date(2027, 1, 31), "2027-01-31"), (None, None)])
 def test_a_waiver_gives_its_reason_and_last_day(until: date | None, told: str | None) -> None:
     waiver = Waiver(None, ("few-spines",), None, until, "agreed")  # type: ignore[arg-type]
-    made = waived_json(Waived(finding(), waiver))
+    made = waived_json(WaivedFinding(finding(), waiver))
     assert (made["rule"], made["line"], made["reason"], made["until"]) == ("few-spines", 3, "agreed", told)
 
 
@@ -265,7 +265,7 @@ def test_a_point_of_a_sweep_takes_over_its_layout_or_why_there_is_none() -> None
 )
 def test_a_log_is_judged_at_its_largest_size_against_the_range(measured: float, verdict: str) -> None:
     rows = (ComparedRow(1e9, measured, 100.0, 80.0, 120.0), ComparedRow(1e6, 1.0, 10.0, 8.0, 12.0))
-    compared = Compared("log.txt", "all-reduce", 16, 2, "ring", rows, ())
+    compared = ComparedCollective("log.txt", "all-reduce", 16, 2, "ring", rows, ())
     assert (compared.verdict, compared.largest.size) == (verdict, 1e9)
     assert rows[1].ratio == 0.1
     assert ComparedRow(1.0, 5.0, 0.0, 0.0, 0.0).ratio == 0.0
@@ -394,7 +394,11 @@ def test_a_machine_meets_its_limits_with_a_layout_and_is_as_fast_as_its_run() ->
 
 def test_an_option_of_a_job_is_usable_with_a_layout_that_misses_nothing() -> None:
     option = JobOption("a", "p", 4, layout={"tp": 8})
-    assert option.usable and not replace(option, missed=("ttft",)).usable and not replace(option, layout=None).usable
+    assert (
+        option.is_usable
+        and not replace(option, missed=("ttft",)).is_usable
+        and not replace(option, layout=None).is_usable
+    )
     assert option.has_same_nodes(replace(option, layout=None)) and not option.has_same_nodes(None)
     assert not any(
         option.has_same_nodes(other)

@@ -16,10 +16,10 @@ from clusterspec.results.diagnosis import (
     AcceptanceOutcome,
     AcceptanceReport,
     Cause,
-    Compared,
+    ComparedCollective,
     ComparedRow,
     DiagnosisReport,
-    Moved,
+    FigureChange,
     UpdatedRange,
 )
 from clusterspec.results.estimate_json import Provenance, term_json
@@ -34,7 +34,7 @@ HEAD = frozenset({"version", "tool", "input"})
 SLOW = Cause("slow-link", "12 of 50 GB/s", "ibdiagnet", 0.8)
 ENDED = Cause("peer-ended", "socket closed", "look at rank 3", 1.0)
 POSSIBLE = Cause("no-gdr", "", "nvidia-smi topo -m", 0.3)
-RUN = Compared("a.log", "all_reduce", 16, 2, "ring", (ComparedRow(1e9, 40e9, 50e9, 45e9, 55e9),), (SLOW,))
+RUN = ComparedCollective("a.log", "all_reduce", 16, 2, "ring", (ComparedRow(1e9, 40e9, 50e9, 45e9, 55e9),), (SLOW,))
 
 
 def body(result: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def cause_json(cause: Cause, log: str) -> dict[str, Any]:
 def test_a_diagnosis_lists_rows_causes_and_verdicts_by_log() -> None:
     failed = replace(RUN, log="b.log", rows=(), causes=(POSSIBLE,), alike=(ENDED,), error="died", left_out=7)
     named = replace(failed, other_devices="A100 in b.log")
-    report = DiagnosisReport(TOOL, READ, (RUN, failed), (("c.log", "empty"),), Moved(2.0, 2.5), ("spec.yaml",))
+    report = DiagnosisReport(TOOL, READ, (RUN, failed), (("c.log", "empty"),), FigureChange(2.0, 2.5), ("spec.yaml",))
     of_run = {"log": "a.log", "collective": "all_reduce", "ranks": 16}
     figures = {"size": 1e9, "measured": 40e9, "expected": 50e9, "ratio": 0.8, "low": 45e9, "high": 55e9}
     clean = {"log": "a.log", "collective": "all_reduce", "verdict": "slow", "decided": True}
@@ -141,7 +141,7 @@ def test_the_hours_of_slowed_steps_add_up_where_a_job_runs() -> None:
 def test_measured_rates_of_failures_keep_their_intervals_and_their_effect() -> None:
     row = FailureRateRow("node", 3, 8, 16.0, 0.1875, 0.05, 0.5)
     report = FailureRates(
-        TOOL, READ, (row,), 6.3e7, (("a.log:3", "no part"),), ("n",), Moved(0.95, 0.9), ("w",), ("k",)
+        TOOL, READ, (row,), 6.3e7, (("a.log:3", "no part"),), ("n",), FigureChange(0.95, 0.9), ("w",), ("k",)
     )
     found = body(report)
     assert found.pop("method").startswith("failures over part-years; interval of 90 %")

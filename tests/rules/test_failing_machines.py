@@ -389,7 +389,7 @@ def test_classes_without_a_stated_rate_share_what_is_left_of_all_failures(
     afr: float, accelerators: float, others: float
 ) -> None:
     built = machine(f", mean_time_between_failures: 24 h, failures: {{accelerator: {{afr: {afr}}}}}")
-    stops = {part.name for part in built.classes if part.interrupts}
+    stops = {part.name for part in built.classes if part.interrupts_job}
     rates = {name: rate for name, rate in built.failures().items() if name in stops}
     assert rates.pop("accelerator").yearly == pytest.approx(accelerators)
     assert sum(rate.yearly for rate in rates.values()) == pytest.approx(others, abs=1e-9)

@@ -17,7 +17,7 @@ from clusterspec.rules.knowledge.purchases import (
     is_bought,
     is_off_market,
     is_small,
-    least_rent,
+    lowest_rent,
 )
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
@@ -141,9 +141,9 @@ def test_the_least_rent_is_that_of_all_nodes_over_the_term() -> None:
     """Five nodes with the spare one, at 20 an hour, for 100 h."""
     cluster, term = design().cluster, Quantity(360_000.0, "s", "100 h")
     assert cluster is not None
-    assert least_rent(ProcurementSpec(prices={"node_hour": (20, 30)}, term=term), cluster) == 10_000
-    assert least_rent(ProcurementSpec(prices={"node_hour": 20}), cluster) is None
-    assert least_rent(ProcurementSpec(prices={"node": 20}, term=term), cluster) is None
+    assert lowest_rent(ProcurementSpec(prices={"node_hour": (20, 30)}, term=term), cluster) == 10_000
+    assert lowest_rent(ProcurementSpec(prices={"node_hour": 20}), cluster) is None
+    assert lowest_rent(ProcurementSpec(prices={"node": 20}, term=term), cluster) is None
 
 
 LINES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.frameworks import Feature, Statement
 from clusterspec.catalog.releases import combination
-from clusterspec.rules.knowledge.support import refusal
+from clusterspec.rules.knowledge.support import refusal_message
 from tests.effort import each
 
 ADVICE = (
@@ -26,7 +26,9 @@ ADVICE = (
 
 @each(("line", "feature", "help_"), ADVICE)
 def test_a_refused_line_is_answered_by_the_release_that_has_it(line: str, feature: Feature, help_: str) -> None:
-    found = refusal("framework 1.0", Statement(combination(line), feature), frozenset({"tp", "pp", "sm_80"}), "a100")
+    found = refusal_message(
+        "framework 1.0", Statement(combination(line), feature), frozenset({"tp", "pp", "sm_80"}), "a100"
+    )
     assert found.help == help_
 
 

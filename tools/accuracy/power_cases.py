@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec import studies
-from clusterspec.cost.power import Drawn, accelerator_draws, drawn_power
+from clusterspec.cost.power import MachinePower, accelerator_draws, drawn_power
 from tools.accuracy.cases import Case, settings, table
 
 LORA = "{{model: llama-2-70b, sequence_length: 4096, global_batch: {}, precision: fp8, trainable: {{method: lora}}}}"
@@ -74,7 +74,7 @@ def spec_of(row: dict[str, str]) -> str:
     return re.sub("load: offline, requests: [0-9]+", f"request_rate: {row['rate']}", text) if row["rate"] else text
 
 
-def drawn_of(row: dict[str, str]) -> Drawn | None:
+def drawn_of(row: dict[str, str]) -> MachinePower | None:
     """The predicted power of a reading."""
     return drawn_power(studies.study_text(spec_of(row), settings()).plan, None)
 

@@ -184,7 +184,7 @@ files of its kind.
 | 160: 25 other repositories, one of them new, after corrections; 14 may state none | 25 | 23 | 1 | 1 | 0 |
 | 161: 15 other repositories, one of them new, after corrections; 10 may state none | 15 | 15 | 0 | 0 | 0 |
 | 162: other files of 12 of these repositories, after corrections; 4 may state none | 12 | 11 | 0 | 0 | 1 |
-| 163: 39 repositories, 22 of them new, half of them logs, charts and inventories; 26 may state none | 40 | 31 | 3 | 2 | 4 |
+| 163: 39 repositories, 22 new, half logs, charts and inventories; 26 may state none | 40 | 31 | 3 | 2 | 4 |
 | 164: 24 repositories, 16 of them used in set 163, after corrections; 14 state none | 25 | 22 | 2 | 0 | 1 |
 | 165: other files of 15 of these repositories, after corrections; 12 may state none | 15 | 14 | 0 | 0 | 1 |
 

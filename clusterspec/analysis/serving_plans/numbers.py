@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, ranking_key
+from clusterspec.analysis.serving_plans.space import Plan, RatedPlan, ServingJob, ranking_key
 from clusterspec.records import replace
 
 REFINED = 8
@@ -16,15 +16,15 @@ MOVES = ((0, -1), (-1, 0), (-1, -1), (1, -1), (-1, 1), (0, 1), (1, 0), (1, 1))
 
 
 def refined_plans(
-    job: ServingJob, plans: Sequence[Rated], rated_plan_of: Callable[[Plan], Rated | None], objective: str
-) -> Iterator[Rated]:
+    job: ServingJob, plans: Sequence[RatedPlan], rated_plan_of: Callable[[Plan], RatedPlan | None], objective: str
+) -> Iterator[RatedPlan]:
     """Plans with other numbers of the engines of the best ``plans``, each better than the plan before by the objective.
 
     Both numbers move by a quarter, then by half of that, down to one engine, as long as a move improves the plan.
     ``plans`` have separate prefill and decode engines; one plan is refined of each pair of kinds.
     """
     key = ranking_key(objective)
-    best: dict[Plan, Rated] = {}
+    best: dict[Plan, RatedPlan] = {}
     for one in sorted(plans, key=key):
         best.setdefault(_single_engines(one.plan), one)
     for start in list(best.values())[:REFINED]:
@@ -38,10 +38,10 @@ def _single_engines(plan: Plan) -> Plan:
 
 def _improved_plans(
     job: ServingJob,
-    start: Rated,
-    rated_plan_of: Callable[[Plan], Rated | None],
-    key: Callable[[Rated], tuple[float, ...]],
-) -> Iterator[Rated]:
+    start: RatedPlan,
+    rated_plan_of: Callable[[Plan], RatedPlan | None],
+    key: Callable[[RatedPlan], tuple[float, ...]],
+) -> Iterator[RatedPlan]:
     prefill, decode = start.plan
     assert prefill is not None
     tried, now = {start.plan}, start

@@ -8,7 +8,7 @@ from math import inf
 from operator import le
 
 from clusterspec.analysis.serving_plans.space import (
-    Rated,
+    RatedPlan,
     ServingJob,
     engines,
     prefill_job,
@@ -25,11 +25,11 @@ MOST_KINDS = 5
 
 def separated_plans(
     job: ServingJob,
-    ladders: Mapping[Engines, Sequence[Rated]],
-    rated_plan_of: Callable[..., Rated | None],
+    ladders: Mapping[Engines, Sequence[RatedPlan]],
+    rated_plan_of: Callable[..., RatedPlan | None],
     away: Sequence[Engines] = (),
     pins: Pins = NO_PINS,
-) -> Iterator[Rated]:
+) -> Iterator[RatedPlan]:
     """Plans for every pair of the best prefill and decode layouts, with the fewest engines of each that meet the
     targets.
 
@@ -53,8 +53,8 @@ def separated_plans(
 
 
 def _plans_by_prefill_engine(
-    job: ServingJob, kinds: Iterable[Engines], decode: Sequence[Engines], rated_plan_of: Callable[..., Rated | None]
-) -> Iterator[tuple[Engines, Rated]]:
+    job: ServingJob, kinds: Iterable[Engines], decode: Sequence[Engines], rated_plan_of: Callable[..., RatedPlan | None]
+) -> Iterator[tuple[Engines, RatedPlan]]:
     """Each kind of prefill engine, with the plan of one such engine and the smallest decode engine."""
     smallest = min(decode, key=lambda engine: engine.ranks, default=None)
     for kind in kinds:
@@ -91,7 +91,7 @@ def _single_replicas(kinds: Iterable[Engines]) -> list[Engines]:
     return list(dict.fromkeys(replace(engine, replicas=1) for engine in kinds))
 
 
-def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
+def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[RatedPlan]]) -> list[Engines]:
     """The engine layouts that decode the most tokens per second per rank within the target per output token, without
     prompts in their steps.
     """
@@ -104,19 +104,19 @@ def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]
     return sorted((engine for engine, value in best.items() if value), key=lambda each: -best[each])[:MOST_KINDS]
 
 
-def _seconds_without_prompts(rated: Rated) -> float:
+def _seconds_without_prompts(rated: RatedPlan) -> float:
     """Seconds per output token of an engine that only decodes."""
     return rated.times.decode.total / rated.times.tokens_per_step
 
 
-def _rank_decode_rate(rated: Rated) -> float:
+def _rank_decode_rate(rated: RatedPlan) -> float:
     """Output tokens per second and rank of an engine that only decodes."""
     engine = rated.plan[1]
     sequences = rated.times.sequences * engine.attention_dp / engine.ranks
     return sequences / _seconds_without_prompts(rated)
 
 
-def _prefill_costs(rated: Rated) -> tuple[float, float, int]:
+def _prefill_costs(rated: RatedPlan) -> tuple[float, float, int]:
     """The costs of a separate prefill engine: seconds of a prompt, rank-seconds per prompt, and ranks per engine."""
     engine = rated.plan[0]
     assert engine is not None
@@ -124,7 +124,7 @@ def _prefill_costs(rated: Rated) -> tuple[float, float, int]:
 
 
 def _pareto_engines(
-    single: Iterable[tuple[Engines, Rated]], costs: Callable[[Rated], tuple[float, ...]]
+    single: Iterable[tuple[Engines, RatedPlan]], costs: Callable[[RatedPlan], tuple[float, ...]]
 ) -> list[Engines]:
     """The Pareto front of engine layouts over all costs, at most `MOST_KINDS` of them, sorted by the first cost."""
     kept: list[tuple[tuple[float, ...], Engines]] = []
@@ -138,8 +138,8 @@ def _pareto_engines(
 
 
 def _plans_of_pair(
-    job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
-) -> Iterator[Rated]:
+    job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., RatedPlan | None]
+) -> Iterator[RatedPlan]:
     """Plans for one prefill and one decode layout. With targets, the smallest numbers of engines that meet them;
     without, all divisions of the ranks.
     """
@@ -163,8 +163,8 @@ def _plans_of_pair(
 
 
 def _amply_prefilled(
-    job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
-) -> Iterator[tuple[Engines, int, Rated]]:
+    job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., RatedPlan | None]
+) -> Iterator[tuple[Engines, int, RatedPlan]]:
     """For each number of decode engines, the plan with prefill engines on all other ranks: the decode engines, the
     number of prefill engines, and the plan.
     """

@@ -8,7 +8,7 @@ from clusterspec.analysis.serving_plans.numbers import refined_plans
 from clusterspec.analysis.serving_plans.pairs import has_degrees, pinned_degrees, prefill_engines_away, separated_plans
 from clusterspec.analysis.serving_plans.separation import Kinds, best_of_kinds
 from clusterspec.analysis.serving_plans.space import (
-    Rated,
+    RatedPlan,
     ServingJob,
     distinct_plans,
     engines,
@@ -49,9 +49,9 @@ class FoundPlans:
 
     evaluated: int
     meeting: int
-    best: tuple[Rated, ...]
-    front: tuple[Rated, ...]
-    nearest: Rated | None
+    best: tuple[RatedPlan, ...]
+    front: tuple[RatedPlan, ...]
+    nearest: RatedPlan | None
     may_fit: int = 0
     unsure: bool = False
     kinds: Kinds = Kinds(None, None)
@@ -64,7 +64,7 @@ class _Search:
         self.total = 1
         self.ended = False
 
-    def rated_plan(self, plan: tuple[Engines | None, Engines], concurrency: int | None = None) -> Rated | None:
+    def rated_plan(self, plan: tuple[Engines | None, Engines], concurrency: int | None = None) -> RatedPlan | None:
         if self.ended:
             return None
         found = rated_plan(self.job, plan, self.most, concurrency)
@@ -94,8 +94,8 @@ def search(
     seeker = _Search(job, most, progress)
     kinds = list(engines(job, pinned_degrees(pins)))
     seeker.total = max(1, sum(8 + min(16, job.ranks // engine.ranks) for engine in kinds))
-    found: list[Rated] = list(_plans_of_spec(seeker, pins))
-    shown: list[Rated] = []
+    found: list[RatedPlan] = list(_plans_of_spec(seeker, pins))
+    shown: list[RatedPlan] = []
     ladders = _plans_by_engines(seeker, kinds, pins)
     if pins.values.get("pools") != "disaggregated":
         for engine in ladders:
@@ -113,7 +113,7 @@ def search(
 
 
 def _best_plans(
-    seeker: _Search, rated: list[Rated], shown: list[Rated] | None, *, objective: str, most: int, surely: bool
+    seeker: _Search, rated: list[RatedPlan], shown: list[RatedPlan] | None, *, objective: str, most: int, surely: bool
 ) -> FoundPlans:
     """The result of a search: At most ``most`` of the best ``rated`` plans, and the front of the ``shown`` plans, if
     there are any.
@@ -159,7 +159,7 @@ def one_kind_reason(job: ServingJob, pins: Pins) -> str:
     return ""
 
 
-def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
+def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[RatedPlan]:
     """The plan of the spec, unless it contradicts a fixed choice, cannot run, or needs more ranks than there are."""
     job = seeker.job
     prefill, decode = own_plan(job)
@@ -174,7 +174,7 @@ def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
         yield one
 
 
-def _plans_of_one_kind(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+def _plans_of_one_kind(seeker: _Search, engine: Engines) -> Iterator[RatedPlan]:
     """The plans of one kind of engine by the number of engines."""
     for plan in replicated_plans(seeker.job, engine):
         one = seeker.rated_plan(plan)
@@ -182,14 +182,14 @@ def _plans_of_one_kind(seeker: _Search, engine: Engines) -> Iterator[Rated]:
             yield one
 
 
-def _plans_by_engines(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[Rated]]:
+def _plans_by_engines(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[RatedPlan]]:
     """Each engine layout that fits, with increasing numbers of requests in flight.
 
     Pipeline stages are used only for models that do not fit otherwise, and for accelerators without scale-up
     interconnect.
     """
     staged = "pp" in pins or seeker.job.cluster.scale_up.topology == "pcie"
-    found: dict[Engines, list[Rated]] = {}
+    found: dict[Engines, list[RatedPlan]] = {}
     for engine in sorted(kinds, key=lambda each: each.pp):
         if engine.pp > 1 and not staged and replace(engine, pp=1) in found:
             continue
@@ -199,10 +199,10 @@ def _plans_by_engines(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict
     return found
 
 
-def _refined_front(seeker: _Search, rough: list[Rated]) -> list[Rated]:
+def _refined_front(seeker: _Search, rough: list[RatedPlan]) -> list[RatedPlan]:
     """The front extended by plans with half and twice the requests in flight of each of its points."""
     tried = {(one.plan, one.concurrency) for one in rough}
-    more: list[Rated] = []
+    more: list[RatedPlan] = []
     for one in rough:
         for requests in ((one.concurrency or 0) // 2, 2 * (one.concurrency or 0)):
             if (one.plan, requests) in tried or requests < one.plan[1].replicas * one.plan[1].attention_dp:
@@ -214,7 +214,7 @@ def _refined_front(seeker: _Search, rough: list[Rated]) -> list[Rated]:
     return distinct_plans(pareto_front([*rough, *more]))
 
 
-def _plans_of_layout(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+def _plans_of_layout(seeker: _Search, engine: Engines) -> Iterator[RatedPlan]:
     """The plans of one engine layout on all nodes, with increasing numbers of requests in flight until the cache is
     full.
     """
@@ -223,13 +223,13 @@ def _plans_of_layout(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     yield from _plans_by_concurrency(seeker, (None, replace(engine, replicas=replicas)))
 
 
-def _is_saturated(rated: Rated) -> bool:
+def _is_saturated(rated: RatedPlan) -> bool:
     """Whether throughput has reached its maximum: the cache is full, or requests queue for long."""
     times = rated.times
     return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
 
 
-def _plans_by_concurrency(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
+def _plans_by_concurrency(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[RatedPlan]:
     decode, each = plan[1], 1
     while each <= MOST_IN_FLIGHT:
         one = seeker.rated_plan(plan, each * decode.replicas * decode.attention_dp)

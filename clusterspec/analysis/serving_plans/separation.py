@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import exp, inf, log
 
-from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, design_of_plan, ranked_plans, rated_plan
+from clusterspec.analysis.serving_plans.space import (
+    Plan,
+    RatedPlan,
+    ServingJob,
+    design_of_plan,
+    ranked_plans,
+    rated_plan,
+)
 from clusterspec.cluster.requests import Lengths, Serving
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
 from clusterspec.cost.serving.times import serving_times
@@ -43,14 +50,14 @@ class BreakEven(NamedTuple):
 class Kinds(NamedTuple):
     """The best plan with one kind of engine and the best with separate ones, and whether each meets the targets."""
 
-    together: Rated | None
-    apart: Rated | None
+    together: RatedPlan | None
+    apart: RatedPlan | None
 
 
-def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
+def best_of_kinds(plans: Sequence[RatedPlan], objective: str) -> Kinds:
     """The best plan of each kind by an objective among those that meet the targets; if none does, the closest."""
 
-    def best_plan(plans: list[Rated]) -> Rated | None:
+    def best_plan(plans: list[RatedPlan]) -> RatedPlan | None:
         meeting = [each for each in plans if each.meets]
         return (
             ranked_plans(meeting, objective)[0] if meeting else min(plans, key=lambda each: each.excess, default=None)
@@ -85,7 +92,7 @@ def value_at_load(job: ServingJob, plan: Plan, flight: float) -> float:
     return found.per_accelerator * wanted / requests if found and found.meets else 0.0
 
 
-def break_evens(job: ServingJob, joint: Rated, separate: Rated) -> list[BreakEven]:
+def break_evens(job: ServingJob, joint: RatedPlan, separate: RatedPlan) -> list[BreakEven]:
     """The points at which both plans are equally good: prompt length, load, and bandwidth of the link between the
     engines.
     """
@@ -110,7 +117,7 @@ def _break_even_length(job: ServingJob, joint: Plan, separate: Plan) -> BreakEve
     return nearest_crossing("input_tokens", float(job.load.input_tokens), is_better, 1.0, most)
 
 
-def _break_even_load(job: ServingJob, joint: Rated, separate: Rated) -> BreakEven:
+def _break_even_load(job: ServingJob, joint: RatedPlan, separate: RatedPlan) -> BreakEven:
     """The break-even in requests in flight per accelerator, comparing plans within their targets. Without targets, the
     break-even in total requests in flight.
     """

@@ -222,7 +222,7 @@ HELD = 1.1
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatedPlan:
     """A plan, its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
 
     plan: Plan
@@ -250,7 +250,7 @@ class Rated:
         return self.times.per_accelerator
 
 
-def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
+def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> RatedPlan | None:
     """The numbers of a plan; None if it has no times, or takes more than ``most`` bytes of an accelerator."""
     design = design_with_share(design_of_plan(job, plan, concurrency=concurrency))
     held = design_memory(design)
@@ -263,7 +263,7 @@ def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None
     meets = not late and _is_sustained(job, times)
     surely = held.capacity is None or held.upper_bytes - spare_cache(held) <= held.capacity.value
     excess, limit = _largest_excess(job, times)
-    return Rated(plan, times, held.total, meets, excess, concurrency, limit, surely)
+    return RatedPlan(plan, times, held.total, meets, excess, concurrency, limit, surely)
 
 
 def _is_sustained(job: ServingJob, times: ServingTimes) -> bool:
@@ -294,7 +294,7 @@ def _rounded_rate(rate: float) -> float:
     return float(f"{rate:.3g}")
 
 
-Key = Callable[[Rated], tuple[float, ...]]
+Key = Callable[[RatedPlan], tuple[float, ...]]
 OBJECTIVES: Mapping[str, Key] = {
     "accelerators": lambda one: (
         one.times.accelerators,
@@ -323,7 +323,7 @@ METRICS: Mapping[str, Key] = {
 """Sort keys of plans by the metric of a condition; the plan that meets the condition most easily comes first."""
 
 
-def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:
+def ranked_plans(plans: Iterable[RatedPlan], objective: str) -> list[RatedPlan]:
     """The plans in order of an objective or of a metric, the best first."""
     key = OBJECTIVES.get(objective) or METRICS[objective]
     return sorted(plans, key=lambda one: (*key(one), one.memory))
@@ -337,20 +337,20 @@ def ranking_key(objective: str) -> Key:
     return lambda one: (not one.meets, 0.0 if one.meets else one.excess, *key(one), one.memory)
 
 
-def pareto_front(plans: Iterable[Rated]) -> list[Rated]:
+def pareto_front(plans: Iterable[RatedPlan]) -> list[RatedPlan]:
     """The Pareto front of plans by output tokens per second per user and per accelerator, fastest user first."""
-    kept: list[Rated] = []
+    kept: list[RatedPlan] = []
     for one in sorted(plans, key=lambda one: (-one.per_user, -one.per_accelerator)):
         if not kept or one.per_accelerator > kept[-1].per_accelerator:
             kept.append(one)
     return kept
 
 
-def distinct_plans(plans: Iterable[Rated]) -> list[Rated]:
+def distinct_plans(plans: Iterable[RatedPlan]) -> list[RatedPlan]:
     """The plans of a front without ties. Among plans with nearly equal rates, the one with the shortest time to first
     token is kept.
     """
-    groups: list[list[Rated]] = []
+    groups: list[list[RatedPlan]] = []
     for one in plans:
         first = groups[-1][0] if groups else None
         if first and max(1 - one.per_user / first.per_user, one.per_accelerator / first.per_accelerator - 1) <= TIE:

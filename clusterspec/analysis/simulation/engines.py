@@ -12,12 +12,13 @@ from clusterspec.analysis.simulation.ranks import (
     AttentionRank,
     Limits,
     Request,
-    divide,
+    chunk_sums,
     fullest_ranks,
     gaps_of_rounds,
     kept_space,
-    leave,
     note_retraction,
+    put_in_shortest_queues,
+    subtract_ended_request,
 )
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.admission import MOST_OUTPUT
@@ -113,7 +114,7 @@ class SimulatedEngine:
             self.looked = max(self.looked, now - self.each)
         if not self.since:
             self._receive_sent()
-        divide(self.fetched, self.ranks)
+        put_in_shortest_queues(self.fetched, self.ranks)
         formed = self.limits.ahead and self._form_ahead(now)
         for rank in () if formed else self.ranks:
             if rank.waiting:
@@ -255,7 +256,7 @@ class SimulatedEngine:
         held = request.held + (rank.step - request.joined) * self.gained
         rank.ends -= request.joined + request.left
         rank.count -= 1
-        leave(rank)
+        subtract_ended_request(rank)
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
         del rank.order[request.index]
@@ -330,7 +331,7 @@ class SimulatedEngine:
         tokens, ending = [], []
         for rank, taken in pairs:
             decoded = 0.0 if self._pauses_decoding(taken) else self._decoded_tokens(rank)
-            computed, completed = _chunk_sums(taken)
+            computed, completed = chunk_sums(taken)
             tokens.append(computed + decoded)
             ending.append(completed + decoded)
         busy = sum_of(tokens) / max(tokens)
@@ -347,7 +348,7 @@ class SimulatedEngine:
         seen = sum_of([self.tables.attention_seconds(each.held - each.todo, part) for each, part in parts])
         count = 0 if self._pauses_decoding(parts) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
-        computed, completed = _chunk_sums(parts)
+        computed, completed = chunk_sums(parts)
         return self.tables.mixed_seconds(decoding, (computed, seen, completed), busy)
 
     def _decoded_tokens(self, rank: AttentionRank) -> float:
@@ -385,7 +386,7 @@ class SimulatedEngine:
                 if request.first < 0:
                     request.first = max(request.passed, request.began + request.launched)
                 if self.limits.apart == "prefill" or request.output <= 1:
-                    leave(rank)
+                    subtract_ended_request(rank)
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
                         request.ended = request.first
@@ -395,12 +396,3 @@ class SimulatedEngine:
                 else:
                     request.lag = max(request.lag, request.first - now)
                     self._join(rank, request)
-
-
-def _chunk_sums(parts: list[tuple[Request, float]]) -> tuple[float, int]:
-    """The tokens of the parts of prompts in a step, and the number of prompts that they complete."""
-    computed, completed = 0.0, 0
-    for request, part in parts:
-        computed += part
-        completed += part > request.todo - TINY
-    return computed, completed

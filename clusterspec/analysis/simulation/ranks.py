@@ -66,7 +66,7 @@ class AttentionRank:
         self.share, self.shared, self.ends = share, 0, 0
 
 
-def divide(fetched: list[Request], ranks: list[AttentionRank]) -> None:
+def put_in_shortest_queues(fetched: list[Request], ranks: list[AttentionRank]) -> None:
     """Put each of the fetched requests into the queue of the rank that has the fewest then."""
     for request in fetched:
         rank = min(ranks, key=REQUESTS)
@@ -91,7 +91,7 @@ def gaps_of_rounds(rank: AttentionRank, step_seconds: float, steps: int, stages:
     del recent[:-stages]
 
 
-def leave(rank: AttentionRank) -> None:
+def subtract_ended_request(rank: AttentionRank) -> None:
     """Subtracts an ended request from the counts of its rank."""
     rank.requests -= 1
     rank.expected -= 1
@@ -129,7 +129,7 @@ class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
     ``whole`` says whether a request is admitted only if the cache holds all of its output. ``own`` is the share of the
-    output of others for which the cache must have room in addition; None if it needs no room for output. ``hit`` is the
+    output of others for which the cache must have space in addition; None if it needs none for output. ``hit`` is the
     share of a prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` on separate engines; ``early``
     says whether the first token is sent before the handoff. Requests are received every ``interval`` decode steps; a
     decode engine takes the cache of a computed prompt after any step. Prompts start once each rank has one, or after
@@ -170,3 +170,12 @@ class Limits:
             ahead,
         )
         self.cold, self.own, self.hold, self.shared = cold, kept_share, hold, shared
+
+
+def chunk_sums(parts: list[tuple[Request, float]]) -> tuple[float, int]:
+    """The tokens of the parts of prompts in a step, and the number of prompts that they complete."""
+    computed, completed = 0.0, 0
+    for request, part in parts:
+        computed += part
+        completed += part > request.todo - TINY
+    return computed, completed

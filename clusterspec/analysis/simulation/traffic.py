@@ -87,41 +87,68 @@ def plan_traffic(
     measured, and as many after the last one. In a closed loop, one round comes before the first request that counts,
     and one after the last.
     """
+    _refuse_incomplete_load(load, trace)
+    if trace is not None:
+        found = with_session_blocks(trace_arrivals(trace)[:requests])
+        return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
+    filling = ceil(FILLED * flight) if load.load == "open" else 0
+    emptying = _requests_to_end(load, flight)
+    count = _request_count(load, requests, 2 * filling + emptying)
+    warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
+    prompts, answers, spread = _request_lengths(load, seed, count, cached_tokens)
+    found = [*map(Arrival, _arrival_times(load, seed, count), prompts, answers)]
+    in_flight, partial = load.concurrency if load.load == "closed" else None, 0
+    if in_flight and not load.requests and count >= 2 * in_flight:  # a whole round is left
+        warm_up = max(warm_up, in_flight)
+        if not load.equal_outputs:  # others start and end at different times
+            partial = min(in_flight, ceil(places)) if places < inf else in_flight
+            found = with_partial_outputs(found, partial, seed)
+    last = min(emptying, int(MOST_LAST * count))
+    text = _load_text(load, spread)
+    return Traffic(found, in_flight or None, warm_up, text, full_after=filling, cool_down=last, partial=partial)
+
+
+def _refuse_incomplete_load(load: Serving, trace: Path | None) -> None:
+    """Raise `SimulationFault` for a static batch, and for a load whose rate or concurrency is missing."""
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
     needed = {"open": ("request_rate", load.request_rate), "closed": ("concurrency", load.concurrency)}
     key, value = needed.get(load.load, ("", 1))
     if not value and trace is None:
         raise SimulationFault(f"the load is {load.load}, and `{key}` is missing")
-    if trace is not None:
-        found = with_session_blocks(trace_arrivals(trace)[:requests])
-        return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
-    least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
-    filling = ceil(FILLED * flight) if load.load == "open" else 0
+
+
+def _requests_to_end(load: Serving, flight: float) -> int:
+    """The requests that keep the plan full until those before them have ended; 0 for a run of stated requests."""
     endless = {"open": ceil(flight), "closed": load.concurrency or 0}
-    emptying = 0 if load.requests else endless.get(load.load, 0)
-    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling + emptying))
+    return 0 if load.requests else endless.get(load.load, 0)
+
+
+def _request_count(load: Serving, requests: int | None, unmeasured: int) -> int:
+    """The simulated requests: as asked, as the spec states, else enough for those that are ``unmeasured``."""
+    least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
+    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, unmeasured))
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
-    warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
-    prompts, answers, spread = _request_lengths(load, seed, count, cached_tokens)
-    times, in_flight, partial, said = [0.0] * count, None, 0, "all requests at once"
+    return count
+
+
+def _arrival_times(load: Serving, seed: int, count: int) -> list[float]:
+    """The arrival times of requests in seconds: drawn for an open load, else 0."""
     if load.load == "open" and load.request_rate:
-        times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
+        return drawn_times(seed, count, load.request_rate, load.arrival_cv)
+    return [0.0] * count
+
+
+def _load_text(load: Serving, spread: float) -> str:
+    """The load in words, with the relative ``spread`` of drawn lengths."""
+    text = "all requests at once"
+    if load.load == "open" and load.request_rate:
         process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
-        said = f"{with_noun(f'{load.request_rate:g}', 'request')} a second, {process}"
-    found = [*map(Arrival, times, prompts, answers)]
+        text = f"{with_noun(f'{load.request_rate:g}', 'request')} a second, {process}"
     if load.load == "closed" and load.concurrency:
-        in_flight, said = load.concurrency, f"{plural(load.concurrency, 'request')} in flight"
-        if not load.requests and count >= 2 * in_flight:  # a whole round is left
-            warm_up = max(warm_up, in_flight)
-            if not load.equal_outputs:  # others start and end at different times
-                partial = min(in_flight, ceil(places)) if places < inf else in_flight
-                found = with_partial_outputs(found, partial, seed)
-    if spread:
-        said += f", lengths drawn within {100 * spread:.0f} % of their stated means"
-    last = min(emptying, int(MOST_LAST * count))
-    return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last, partial=partial)
+        text = f"{plural(load.concurrency, 'request')} in flight"
+    return f"{text}, lengths drawn within {100 * spread:.0f} % of their stated means" if spread else text
 
 
 def _request_lengths(load: Serving, seed: int, count: int, cached_tokens: float) -> tuple[list[int], list[int], float]:

@@ -20,7 +20,7 @@ from clusterspec.analysis.space.columns import (
     joined_space,
     parts_of,
 )
-from clusterspec.analysis.space.run import Found, Limits
+from clusterspec.analysis.space.run import Limits, SearchResult
 from clusterspec.analysis.studied import Space
 from clusterspec.cost.plan import TIE
 from clusterspec.records import replace
@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 
 def fastest_of_spaces(
     evaluate: ColumnEvaluation, spaces: Sequence[Space], limits: Limits, *, top: int
-) -> list[Found | None]:
+) -> list[SearchResult | None]:
     """The fastest layouts of each space, complete up to a step time above the best one (`Found.complete_to`). None for
     a space in which no layout with a bound within `WIDEST` surely fits.
     """
@@ -61,7 +61,7 @@ class _Search:
         self._held = list(self._near_rows(joined_space(spaces)))
         self.reach = numpy.zeros(len(spaces))
 
-    def result(self, at: int) -> Found | None:
+    def result(self, at: int) -> SearchResult | None:
         """The result for a space; None if it is not complete up to its best layouts."""
         found = self.parts[at].run.result()
         if found.unsure or not found.best or self.reach[at] < found.best[0].key * BEYOND:
@@ -84,13 +84,13 @@ class _Search:
         """The lower bound up to which the layouts of a space have to be evaluated next; ``reach`` is the
         present one.
         """
-        best = part.run.least_key
+        best = part.run.lowest_key
         return max(reach, best * BEYOND) if best < inf else reach * LATER
 
     def _near_rows(self, space: Space) -> Iterator[tuple[BatchRows, list[Floats]]]:
         """The rows of each batch whose bound is within `WIDEST` of the lowest bound so far, and their bounds."""
         for rows in batches(space):
-            bounds = [*self._evaluate.least_times(rows)]
+            bounds = [*self._evaluate.time_lower_bounds(rows)]
             for table, least in zip(rows.tables, bounds, strict=True):
                 numpy.minimum.at(self.least, self._space_numbers(table.number), least)
             near = [

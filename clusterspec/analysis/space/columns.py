@@ -9,7 +9,7 @@ from typing import cast
 import numpy
 
 from clusterspec.analysis.space.kept import Numbers
-from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Found, Limits, Run
+from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Limits, Run, SearchResult
 from clusterspec.analysis.studied import Family, SearchJob, Sharding, Space
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch, RowsOfOrders
@@ -67,9 +67,9 @@ class ColumnEvaluation:
                 times[numpy.isnan(times)] = numpy.inf
                 yield EvaluatedBlock(number_column(table.number + at), number_column(times), *memory)
 
-    def least_times(self, rows: BatchRows) -> Iterator[Floats]:
+    def time_lower_bounds(self, rows: BatchRows) -> Iterator[Floats]:
         """A lower bound of the step times of each row of every table; infinite if it has none."""
-        for column in self._batch.least_times(*self._batch_inputs(rows)):
+        for column in self._batch.time_lower_bounds(*self._batch_inputs(rows)):
             times = cast(Floats, column)
             times[numpy.isnan(times)] = numpy.inf
             yield times
@@ -85,7 +85,7 @@ def batched_evaluation(design: Design, job: SearchJob) -> Evaluate:
     return ColumnEvaluation(job, Batch(tables, cast(ArrayLibrary, numpy))) if tables else lambda space: iter(())
 
 
-def search_spaces(evaluate: Evaluate, spaces: Sequence[Space], limits: Limits, *, top: int) -> list[Found]:
+def search_spaces(evaluate: Evaluate, spaces: Sequence[Space], limits: Limits, *, top: int) -> list[SearchResult]:
     """The search of each space by step time; their layouts are evaluated in the same batches."""
     parts = parts_of(spaces, limits, top)
     for block in evaluate(joined_space(spaces)):

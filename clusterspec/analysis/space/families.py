@@ -63,7 +63,7 @@ def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
             orders = tuple(_axis_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
             recompute = tuple(str(each) for each in pins.choices("recompute", RECOMPUTE))
             if shardings and orders:
-                degrees, parallel = (tp, cp, pp, ep, expert_tp), sequence_parallel(job, tp)
+                degrees, parallel = (tp, cp, pp, ep, expert_tp), uses_sequence_parallel(job, tp)
                 for chosen in _combined_choices(job, demands, degrees, (pipelines, shardings, recompute)):
                     yield Family(tp, cp, pp, dp, ep, expert_tp, parallel, *chosen, orders)
 
@@ -142,7 +142,7 @@ def _joined_recomputations(
         yield (legal, tuple(names)), found
 
 
-def sequence_parallel(job: SearchJob, tp: int) -> bool:
+def uses_sequence_parallel(job: SearchJob, tp: int) -> bool:
     """Whether layouts with this tp use sequence parallelism: as in the job's layout if its tp is above 1, else always.
     False for tp 1.
     """
@@ -194,7 +194,7 @@ def _layout_numbers(
         virtual_stages=virtual,
         micro_batch=micro_batch,
         interleaved=virtual > 1,
-        sequence_parallel=sequence_parallel(job, tp),
+        sequence_parallel=uses_sequence_parallel(job, tp),
         own_stages=has_uneven_stages(job, pp * virtual),
         ring=layout.cp_method != "all-to-all",
     )

@@ -26,7 +26,7 @@ class Kept:
 
 
 @dataclass
-class Best:
+class BestLayouts:
     """The ``top`` layouts by an objective so far."""
 
     top: int
@@ -42,7 +42,7 @@ def ranking_values(layout: Kept) -> tuple[float, float, float, int]:
 
 
 @dataclass
-class Front:
+class ParetoFront:
     """The Pareto front of step time and memory, fastest first."""
 
     rows: list[Kept] = field(default_factory=list)
@@ -114,12 +114,12 @@ def indices_up_to(values: Numbers, most: float) -> Sequence[int]:
     return [at for at, value in enumerate(values) if value <= most and value < inf]
 
 
-def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
+def lowest_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
     """The index of the smallest value of each family; the layout numbers of a family begin at one of ``firsts``.
 
     A descending number begins another part, whose families count separately.
 
-    >>> least_of_families([3.0, 1.0, 2.0, 5.0, 4.0], [0, 1, 4, 6, 1], [0, 2, 4, 9])
+    >>> lowest_of_families([3.0, 1.0, 2.0, 5.0, 4.0], [0, 1, 4, 6, 1], [0, 2, 4, 9])
     [1, 2, 4]
     """
     if hasattr(values, "__array_namespace__"):

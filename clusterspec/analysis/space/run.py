@@ -7,13 +7,13 @@ from math import inf
 from typing import cast
 
 from clusterspec.analysis.space.kept import (
-    Best,
-    Front,
+    BestLayouts,
     Kept,
     Numbers,
+    ParetoFront,
     front_of,
     indices_up_to,
-    least_of_families,
+    lowest_of_families,
     ranking_values,
     smallest_indices,
 )
@@ -56,10 +56,10 @@ def sequential_evaluation(design: Design, job: SearchJob) -> Evaluate:
     """A function that estimates each layout separately, most promising first, so that a search that is stopped early
     has covered these.
     """
-    from clusterspec.analysis.space.without_numpy import Walk  # no command with NumPy needs it
+    from clusterspec.analysis.space.without_numpy import EvaluationOrder  # no command with NumPy needs it
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
-        for batch in Walk(design, job, space).batches():
+        for batch in EvaluationOrder(design, job, space).batches():
             rows = sorted(batch, key=lambda one: (space.choice(one.number).recompute, one.number))
             if rows:
                 yield EvaluatedBlock(*map(list, zip(*rows, strict=True)))
@@ -98,7 +98,7 @@ class Limits:
         return inf if self.capacity is None else self.capacity * (1 - (self.min_headroom or 0.0))
 
 
-class Held(NamedTuple):
+class RowsByMemory(NamedTuple):
     """Rows by memory: ``allowed`` within the limits, ``sure`` to fit (high end of the range), and ``likely`` to fit
     (prediction).
 
@@ -112,7 +112,7 @@ class Held(NamedTuple):
     smallest: Sequence[int]
 
     @classmethod
-    def of(cls, block: EvaluatedBlock, limits: Limits) -> Held:
+    def of(cls, block: EvaluatedBlock, limits: Limits) -> RowsByMemory:
         """The rows of a block by memory. Only rows that fit as predicted can fit at the high end of their range."""
         most = inf if limits.capacity is None else limits.capacity
         likely = indices_up_to(block.memory, most)
@@ -129,7 +129,7 @@ def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The results of one search. ``evaluated`` layouts were timed. ``fitting`` of them fit at the high end of their
     memory range, and ``may_fit`` further ones fit as predicted. ``best`` are within the limits; if ``unsure``, no
     layout is, and they may fit. ``near`` are the best layouts of each family, and ``smallest`` is the layout with the
@@ -154,12 +154,12 @@ class Found:
         return not self.fitting and not self.may_fit
 
 
-class Collected:
+class KeptLayouts:
     """The layouts with one property, such as surely fitting, that a search keeps."""
 
     def __init__(self, objective: str, top: int, firsts: Sequence[int]) -> None:
         self.objective, self.firsts = objective, firsts
-        self.best, self.front = Best(max(top * SPARE, LEAST_KEPT)), Front()
+        self.best, self.front = BestLayouts(max(top * SPARE, LEAST_KEPT)), ParetoFront()
         self.near: list[Kept] = []
 
     def add(self, block: EvaluatedBlock, inside: Sequence[int]) -> None:
@@ -175,7 +175,7 @@ class Collected:
     def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
         """The rows of a block that are the best of their family, among the rows ``close``."""
         keys = _selected_rows(block.memory if self.objective == "memory" else block.step_time, close)
-        return _indices_at(close, least_of_families(keys, _selected_rows(block.number, close), self.firsts))
+        return _indices_at(close, lowest_of_families(keys, _selected_rows(block.number, close), self.firsts))
 
     def near_layouts(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
@@ -191,7 +191,7 @@ def search(
     top: int,
     objective: str = "step_time",
     progress: Progress = lambda done, total: None,
-) -> Found:
+) -> SearchResult:
     """Evaluate every layout, or those before ``progress`` stops the search. All evaluators give the same result."""
     run = Run(space.first, limits, top, objective)
     for block in evaluate(space):
@@ -212,7 +212,7 @@ def evaluation_of_sizes(design: Design, job: SearchJob) -> Evaluate | None:
     return batched_evaluation(design, job)
 
 
-def searches_of_sizes(spaces: Sequence[Space], limits: Limits, *, top: int, evaluate: Evaluate) -> list[Found]:
+def searches_of_sizes(spaces: Sequence[Space], limits: Limits, *, top: int, evaluate: Evaluate) -> list[SearchResult]:
     """The fastest layouts of one job for each number of nodes, as `search` finds them (`Found.complete_to`).
     ``evaluate`` comes from `evaluation_of_sizes` and evaluates all layouts together.
     """
@@ -232,15 +232,15 @@ class Run:
 
     def __init__(self, firsts: Sequence[int], limits: Limits, top: int, objective: str = "step_time") -> None:
         self.limits = limits
-        self._sure, self._unsure = (Collected(objective, top, firsts) for _ in range(2))
-        self._least = Best(1)
+        self._sure, self._unsure = (KeptLayouts(objective, top, firsts) for _ in range(2))
+        self._least = BestLayouts(1)
         self.evaluated = self._fitting = self._may_fit = 0
-        self._held: Held | None = None
+        self._held: RowsByMemory | None = None
 
     def add(self, block: EvaluatedBlock) -> None:
         held, sure = self._held, self._sure
         if held is None or held.memory is not block.memory:
-            held = self._held = Held.of(block, self.limits)
+            held = self._held = RowsByMemory.of(block, self.limits)
         surely, likely = timed_rows(held.sure, block.step_time), timed_rows(held.likely, block.step_time)
         sure.add(block, surely if held.allowed is held.sure else timed_rows(held.allowed, block.step_time))
         if self.limits.min_headroom is None and not sure.best.rows:
@@ -251,13 +251,13 @@ class Run:
         self._may_fit += len(likely) - len(surely)
 
     @property
-    def least_key(self) -> float:
+    def lowest_key(self) -> float:
         """The least key of the layouts within the limits so far; infinite without one."""
         return self._sure.best.rows[0].key if self._sure.best.rows else inf
 
-    def result(self) -> Found:
+    def result(self) -> SearchResult:
         kept = self._sure if self._sure.best.rows else self._unsure
-        return Found(
+        return SearchResult(
             self.evaluated,
             self._fitting,
             self._may_fit,

@@ -30,7 +30,7 @@ STEP = 2.0
 _DEGREES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")
 
 
-class Timed(NamedTuple):
+class TimedLayout(NamedTuple):
     """One layout: its number in the space, step time in seconds, bytes on the fullest accelerator, and the high end of
     their range; infinite if unknown.
     """
@@ -41,7 +41,7 @@ class Timed(NamedTuple):
     upper: float
 
 
-class Walk:
+class EvaluationOrder:
     """The order in which the layouts of a space are evaluated, and the evaluation of each."""
 
     def __init__(self, design: Design, job: SearchJob, space: Space) -> None:
@@ -53,7 +53,7 @@ class Walk:
         self._open: list[tuple[bool, float, int]] = []
         """Layouts whose neighbors are still to be evaluated: whether they may not fit, seconds or bytes, and number."""
 
-    def batches(self) -> Iterator[list[Timed]]:
+    def batches(self) -> Iterator[list[TimedLayout]]:
         """All layouts, each once."""
         spread = sorted(range(len(self.space.families)), key=lambda at: at * GOLDEN % 1)
         own = sorted(range(len(spread)), key=lambda at: _degree_distance(self.space.families[at], self.job.layout))[:1]
@@ -65,7 +65,7 @@ class Walk:
         for at in spread:
             yield self._newly_timed_layouts(range(self.space.first[at], self.space.first[at + 1]))
 
-    def _newly_timed_layouts(self, numbers: Sequence[int]) -> list[Timed]:
+    def _newly_timed_layouts(self, numbers: Sequence[int]) -> list[TimedLayout]:
         """The layouts with the given numbers that have not been evaluated before, each with its time."""
         new = [number for number in dict.fromkeys(numbers) if not self._seen[number]]
         found = []
@@ -76,12 +76,14 @@ class Walk:
             heappush(self._open, (loose, one.upper if loose else one.seconds, number))
         return found
 
-    def _evaluated_layout(self, number: int) -> Timed:
+    def _evaluated_layout(self, number: int) -> TimedLayout:
         layout = layout_of(self.job, self.space.choice(number))
         design = with_values(self.design, {("layout",): layout})
         step = timed_step(design, self._tables) if self._tables else None
         held = design_memory(design)
-        return Timed(number, step.seconds if step else inf, *((held.total, held.upper_bytes) if held else (inf, inf)))
+        return TimedLayout(
+            number, step.seconds if step else inf, *((held.total, held.upper_bytes) if held else (inf, inf))
+        )
 
     def _most_similar_layout(self, at: int) -> int:
         """The layout of a family that is most similar to the spec's layout."""

@@ -226,7 +226,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
     return top
 
 
-class Listed:
+class ListedCommand:
     """A placeholder for the parser of a command that is only listed, since building a parser takes as long as running a
     rule.
     """
@@ -235,9 +235,9 @@ class Listed:
         """Asked by argparse of Python 3.14 for the help of the command, which is a summary without ``%``."""
 
 
-def _parser_of_described(*, description: str = "", **options: Any) -> Parser | Listed:
-    """The parser of a command, or `Listed`."""
-    return Parser(description=description, **options) if description else Listed()
+def _parser_of_described(*, description: str = "", **options: Any) -> Parser | ListedCommand:
+    """The parser of a command, or `ListedCommand`."""
+    return Parser(description=description, **options) if description else ListedCommand()
 
 
 def command_of(top: Parser, arguments: Sequence[str]) -> str:

@@ -171,7 +171,7 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     bar = Bar("searching")
     try:
         solver_module()
-        options = partial(fleet_search.options_of_sizes, study, goal, evaluated=fleet_search.Evaluated())
+        options = partial(fleet_search.options_of_sizes, study, goal, evaluated=fleet_search.KeptResults())
         # one process for the same jobs and pool
         with parallel.results_of_rounds(args, options, key=lambda group: group[0][:2]) as evaluate:
             report = fleet_search.fleet_search(study, goal, evaluate, bar)

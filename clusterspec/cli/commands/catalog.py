@@ -239,7 +239,7 @@ def check_company_folders(args: argparse.Namespace) -> int:
     from clusterspec.catalog.company import checked_files
     from clusterspec.cli import files, output
     from clusterspec.results import Input
-    from clusterspec.studies import Checked, Settings
+    from clusterspec.studies import CheckedFile, Settings
 
     pairs = format_pairs(args)
     config = chosen_config(args, Path.cwd())
@@ -249,7 +249,7 @@ def check_company_folders(args: argparse.Namespace) -> int:
         raise UsageFault("no catalog folder to check: name one, or set `catalog` in the configuration")
     try:
         found = [
-            Checked(Input(one.source.name), one.findings, {one.source.name: one.source})
+            CheckedFile(Input(one.source.name), one.findings, {one.source.name: one.source})
             for one in checked_files([_relative_folder(folder) for folder in folders])
         ]
     except OSError as fault:

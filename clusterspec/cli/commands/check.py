@@ -15,7 +15,7 @@ from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
 from clusterspec.report import PLAIN, findings_text
 from clusterspec.results import NOTHING_CHECKED, CheckReport
-from clusterspec.studies import Checked, Settings
+from clusterspec.studies import CheckedFile, Settings
 from clusterspec.units import plural
 
 TYPE_CHECKING = False
@@ -215,7 +215,7 @@ def apply_trust(args: argparse.Namespace) -> None:
 
 
 def refuse_overwriting(
-    args: argparse.Namespace, names: Sequence[str], checked: Sequence[Checked], shared: Settings
+    args: argparse.Namespace, names: Sequence[str], checked: Sequence[CheckedFile], shared: Settings
 ) -> None:
     """Raises `UsageFault` if an input would be overwritten."""
     sources = [name for one in checked for name in (*one.sources, *one.logs)]
@@ -230,7 +230,7 @@ def refuse_overwriting(
 
 
 def changes_of(
-    args: argparse.Namespace, reader: StudyReader, names: Sequence[str], checked: Sequence[Checked]
+    args: argparse.Namespace, reader: StudyReader, names: Sequence[str], checked: Sequence[CheckedFile]
 ) -> Changes:
     """The changes of the requested fixes. Fixes that are not applied are printed."""
     from clusterspec.cli import fixes
@@ -269,9 +269,9 @@ def apply_changes(
     args: argparse.Namespace,
     reader: StudyReader,
     names: Sequence[str],
-    checked: Sequence[Checked],
+    checked: Sequence[CheckedFile],
     changes: Changes,
-) -> list[Checked]:
+) -> list[CheckedFile]:
     """Write the changes, print each with its line, and return the findings afterwards.
 
     The fixed text of standard input is written to standard output.

@@ -99,7 +99,7 @@ def run_import(args: argparse.Namespace) -> int:
                 ("kind", "of", "reads"),
                 [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS],
                 wrap=(1, 2),
-                ink=ink_of(args),
+                style=ink_of(args),
             )
         )
         return OK
@@ -213,7 +213,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
     print_text("".join(f"{comment_text(line)}\n" for line in lines))
 
 
-def _conflicts_text(merged: merge.Merged) -> str:
+def _conflicts_text(merged: merge.MergedText) -> str:
     """The first imported values that differ because the spec states another run, and the possible remedies."""
     found = []
     for each, held in merged.other_run:
@@ -228,7 +228,7 @@ MOST_CONFLICTS = 3
 """Maximum number of such values in the message."""
 
 
-def _merge_summary(merged: merge.Merged, name: str) -> str:
+def _merge_summary(merged: merge.MergedText, name: str) -> str:
     """The changed and the kept keys of a spec after an import, in one line."""
     total = len(merged.written) + len(merged.same) + len(merged.kept)
     kept = f"kept {plural(len(merged.kept), 'value')} of {name}, since the spec states another" if merged.kept else ""
@@ -238,7 +238,7 @@ def _merge_summary(merged: merge.Merged, name: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _merged_json(merged: merge.Merged) -> dict[str, object]:
+def _merged_json(merged: merge.MergedText) -> dict[str, object]:
     return {
         "written": [dotted_path(each.path) for each in merged.written],
         "same": [dotted_path(each.path) for each in merged.same],
@@ -253,7 +253,9 @@ def run_export(args: argparse.Namespace) -> int:
     """Write the file, and list on standard error the keys that it omits or states differently from the spec."""
     if args.list:
         print_text(
-            text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))
+            text_table(
+                ("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), style=ink_of(args)
+            )
         )
         return OK
     if not args.kind or not args.spec:

@@ -11,7 +11,7 @@ from clusterspec.cli.commands.logs import write_spec
 from clusterspec.cli.inputs import STDIN, read_bytes, study_of
 from clusterspec.cli.terminal import print_result
 from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile, UnresolvedSpec
-from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.merge import MergedText
 from clusterspec.records import replace
 from clusterspec.studies import Study
 from clusterspec.units import UnitFault, read
@@ -39,7 +39,7 @@ def run_failure_rates(args: argparse.Namespace) -> int:
     return OK
 
 
-def _refuse_pool_without_job(study: Study, merged: Merged) -> None:
+def _refuse_pool_without_job(study: Study, merged: MergedText) -> None:
     """Raises `UsageFault` for a pool without a place in the fleet's file where its rates could be stored."""
     if study.fleet_part is not None and not (merged.written or merged.same or merged.kept):
         pool = study.fleet_part[1].pool

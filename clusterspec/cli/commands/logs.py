@@ -19,7 +19,7 @@ from clusterspec.cli.options import format_option, path, positive_integer, spec_
 from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import print_error, print_result
 from clusterspec.exchange.import_result import LARGEST, FormatError, UnresolvedSpec, shown_value
-from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.merge import MergedText
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.records import replace
 from clusterspec.report import measurement_text
@@ -135,7 +135,7 @@ def run_diagnose(args: argparse.Namespace) -> int:
     return FOUND if impossible or slow or unfinished else OK
 
 
-def write_spec(args: argparse.Namespace, study: Study, merged: Merged, logs: Sequence[str]) -> None:
+def write_spec(args: argparse.Namespace, study: Study, merged: MergedText, logs: Sequence[str]) -> None:
     """Write the spec with the values that logs state. Raises `UsageFault` if that is not possible."""
     if args.spec == STDIN:
         raise UsageFault("--write: standard input cannot be written; name a file")

@@ -15,7 +15,7 @@ from clusterspec.cli.options import format_option, nonempty_name, path, positive
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.config import Config, schema
 from clusterspec.finding import current_name
-from clusterspec.report import Ink, plain_line, readings_text, shell_word, text_table
+from clusterspec.report import TextStyle, plain_line, readings_text, shell_word, text_table
 from clusterspec.report.page_text import page_text
 from clusterspec.results import Input, Tool, common_fields
 from clusterspec.units import plural
@@ -81,7 +81,7 @@ def run_explain(args: argparse.Namespace) -> int:
     return OK
 
 
-def named_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
+def named_page(name: str, paint: TextStyle) -> tuple[str, dict[str, object]]:
     """The page of a key, of a term, or of a rule of this program, as text and as JSON."""
     return key_page(name, paint) or term_page(name, paint) or rule_page(name, paint)
 
@@ -99,7 +99,7 @@ def page_of_company_rule(args: argparse.Namespace) -> tuple[str, dict[str, objec
     return page_text(page, ink_of(args)), {"rule": args.rule, "page": page}
 
 
-def term_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
+def term_page(name: str, paint: TextStyle) -> tuple[str, dict[str, object]] | None:
     """The meaning of a term of reports, as text and as JSON; None for other names, and for names of rules."""
     from clusterspec import rules
     from clusterspec.results.full import GLOSSARY, OF_SERVING
@@ -122,7 +122,7 @@ def rule_list(columns: int) -> tuple[str, dict[str, object]]:
     return rules.listing_text(listing, columns) + "\n", {"rules": [row.to_json() for row in listing]}
 
 
-def key_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
+def key_page(name: str, paint: TextStyle) -> tuple[str, dict[str, object]] | None:
     """The meaning and the possible values of a key, as text and as JSON; None for rule names and unknown names.
 
     Raises `UsageFault` for the last part of several keys, and for a path that no key has.
@@ -155,7 +155,7 @@ def key_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
     return page_text("\n\n".join(part for part in parts if part), paint), body
 
 
-def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
+def rule_page(name: str, paint: TextStyle) -> tuple[str, dict[str, object]]:
     """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
     from clusterspec import rules
 
@@ -217,7 +217,7 @@ def run_config(args: argparse.Namespace) -> int:
         shown = [(key, plain_line(toml_text(value)), plain_line(origin)) for key, value, origin in rows]
         print_text(
             f"for {plain_line(args.path)}, catalog {catalog.version}\n\n"
-            + text_table(("key", "value", "from"), shown, ink=ink_of(args))
+            + text_table(("key", "value", "from"), shown, style=ink_of(args))
         )
     return OK
 

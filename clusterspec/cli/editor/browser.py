@@ -20,7 +20,7 @@ EVERY = 0.2
 """Seconds between two messages about progress."""
 
 
-class Limited:
+class LimitedProgress:
     """The progress of a search, which ends it at `MOST_LAYOUTS` layouts or after `MOST_SECONDS` seconds."""
 
     def __init__(self, tell: Callable[[int, int], object]) -> None:
@@ -42,9 +42,9 @@ def session_of_folder(folder: Path) -> Session:
     return Session(NAME)
 
 
-def answer(session: Session, request: str, tell: Callable[[int, int], object]) -> str:
+def answer_json(session: Session, request: str, tell: Callable[[int, int], object]) -> str:
     """The answer to a request, both as JSON. ``tell`` is called with the number of evaluated layouts and of all
     layouts.
     """
-    session.progress = Limited(tell)
+    session.progress = LimitedProgress(tell)
     return json.dumps(session.answer(json.loads(request)))

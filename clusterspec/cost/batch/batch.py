@@ -14,8 +14,8 @@ from clusterspec.cost.batch.index import Numbers, ValueTable
 from clusterspec.cost.batch.layers import LayerRows
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, joined_rows, memory_totals
 from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
-from clusterspec.cost.layer_tables import Group, Hiding
-from clusterspec.cost.step import ReplicaSeconds, StepChoices, StepInputs, compose, owned_weights
+from clusterspec.cost.layer_tables import Group, OverlappableCommunication
+from clusterspec.cost.step import ReplicaSeconds, StepChoices, StepInputs, composed_step, owned_weights
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import LayoutTiming
 from clusterspec.records import NamedTuple, replace
@@ -141,7 +141,7 @@ class RowBlock:
 
     @cached_property
     def floats(self) -> dict[str, float]:
-        """The inputs of `compose` for every row."""
+        """The inputs of `composed_step` for every row."""
         found = {
             name: as_number(self.divisions.floats[name].take(self.division))
             for name in ("pp", "shard_group", "expert_dp", "ranks")
@@ -171,7 +171,7 @@ class Call:
         free: bool = False,
     ) -> None:
         self.known, self.template, self._free = known, variants[0], free
-        self.hiding = Hiding.of(self.template.overlap, known.tables.software)
+        self.hiding = OverlappableCommunication.of(self.template.overlap, known.tables.software)
         codes = known.variant_codes(variants)
         self.parts = [
             [
@@ -255,7 +255,7 @@ class Call:
             for (block, _), *numbers in zip(self.blocks, stages, replicas, strict=True)
         ]
 
-    def least_times(self) -> list[Array]:
+    def time_lower_bounds(self) -> list[Array]:
         """For each part: the step time in seconds without data parallelism, for the first of its axis orders."""
         stages = [self._stage_numbers(every[0], block) for block, every in self.blocks]
         self.slowest.fill(self.template)
@@ -298,7 +298,7 @@ class Call:
             weights=owned_weights(found.dense, found.expert, floats["shard_group"], floats["expert_dp"]),
             nodes=floats["ranks"] / self.known.tables.cluster.ranks_per_node,
         )
-        return cast(Array, compose(inputs, choices)[0].total)
+        return cast(Array, composed_step(inputs, choices)[0].total)
 
 
 # Times many layouts at once: sub-results from tables, composed on columns
@@ -346,7 +346,7 @@ class Batch:
             self._fill(found, variants, known, parts, alike)
         return [_batch_result(columns) for columns in found]
 
-    def least_times(
+    def time_lower_bounds(
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[Array]:
         """A lower bound of the step time of each row in seconds, valid for all its orders of axes: it counts the
@@ -359,7 +359,7 @@ class Batch:
         first = all(order[0] == "tp" for orders, _ in some for order in orders)
         placed = known.placed_divisions(replace(variants[0], order=some[0][0][0]), FIRST_AXES if first else frozenset())
         parts = [([placed], rows) for _, rows in some]
-        return Call(self._known, variants, known, parts, free=True).least_times()
+        return Call(self._known, variants, known, parts, free=True).time_lower_bounds()
 
     def _fill(
         self,

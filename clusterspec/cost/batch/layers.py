@@ -19,7 +19,7 @@ from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables
 from clusterspec.cost.compute import Shard
 from clusterspec.cost.compute.rates import PassKernels
-from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_time
+from clusterspec.cost.layer_tables import Group, LayerKernels, OverlappableCommunication, PhaseTimer, layer_time
 from clusterspec.cost.layers import Chunk, Layer, StageGroup
 from clusterspec.cost.step import StageTime
 from clusterspec.cost.timing import Content
@@ -120,7 +120,7 @@ Part = tuple[Array, LayerRows, Layout]
 class LayerTimes:
     """Tables of the times of all parts of the model."""
 
-    def __init__(self, known: BatchTables, hiding: Hiding, sharded: ShardedPasses | None) -> None:
+    def __init__(self, known: BatchTables, hiding: OverlappableCommunication, sharded: ShardedPasses | None) -> None:
         self.known, self.tables, self.library, self.hiding = known, known.tables, known.library, hiding
         self.sharded = sharded
         self.layers = tuple(part for part in self.tables.parts if isinstance(part, Layer))

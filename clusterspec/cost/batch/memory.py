@@ -159,7 +159,7 @@ class _MemoryRows:
         self.job = self._job(self.layouts.column_layout(template))
         largest = layout_of_most_memory(template)
         self.largest = None if largest is None else _MemoryRows(known, largest, rows)
-        key = (self.job.sharded_fully, self.largest is None)
+        key = (self.job.is_fully_sharded, self.largest is None)
         table = stored_value(self.known.layers, key, lambda: RowTable(self.library, 2, LAYER_NUMBERS))
         self._layers = [as_number(column) for column in table([rows.shape, execution], self._layer_columns)]
 

@@ -19,7 +19,7 @@ from clusterspec.cost.batch.columns import (
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, joined_numbers
 from clusterspec.cost.batch.layers import LayerRows, LayerTimes, StageTable, stage_kinds
 from clusterspec.cost.batch.memory import BatchTables
-from clusterspec.cost.layer_tables import Group, Hiding
+from clusterspec.cost.layer_tables import Group, OverlappableCommunication
 from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.step import ReplicaSeconds, StageTime
 from clusterspec.cost.timing import LayoutTiming, unsharded_weights
@@ -74,7 +74,7 @@ class SlowestStage(NamedTuple):
 class SlowestStages:
     """The slowest stage of each layout, cached by its inputs. Layouts are numbered first, and computed together."""
 
-    def __init__(self, known: BatchTables, hiding: Hiding, sharded: ShardedPasses | None) -> None:
+    def __init__(self, known: BatchTables, hiding: OverlappableCommunication, sharded: ShardedPasses | None) -> None:
         self.known, self.library, self.hiding = known, known.library, hiding
         self.layers, self.stages = LayerTimes(known, hiding, sharded), StageTable(self.library)
         self.shares = RowTable(self.library, 3, len(SHARES))

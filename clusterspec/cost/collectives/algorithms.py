@@ -18,8 +18,8 @@ from clusterspec.cost.collectives.stack import (
     copy_seconds_per_byte,
     crossing_latency,
     fill_seconds,
+    has_overlapped_latency,
     highest_ll_rate,
-    latency_overlaps,
     launch_seconds,
     mesh_rate,
     near_hop_latency,
@@ -67,7 +67,7 @@ def _ring_candidates(
                 chunks_of_full_ring(paths) if gathers or _forwards_lines(paths, protocol) else 1.0,
             ),
             launch=launch_seconds(paths),
-            overlapped=latency_overlaps(paths, protocol),
+            overlapped=has_overlapped_latency(paths, protocol),
         )
 
 
@@ -172,7 +172,7 @@ def tree_all_reduce(paths: Paths) -> Candidates:
             held=_bytes_of_tree_hop(paths, protocol)
             * max(collectives.chain_traffic(1.0) / chain, collectives.island_traffic(1.0, paths.islands) / links),
             launch=launch_seconds(paths),
-            overlapped=latency_overlaps(paths),
+            overlapped=has_overlapped_latency(paths),
             stages=collectives.tree_hops(paths.inside.ranks, log2(paths.islands)),
         )
 
@@ -348,7 +348,15 @@ def _exchange_candidate(paths: Paths, name: str, latency: float, near: float) ->
     launch = launch_seconds(paths)
     posting = launch + stack.LAUNCH_PER_CALL.value * _posted_calls(paths)
     return Candidate(
-        name, "Simple", latency, seconds, outside, held, launch, overlapped=latency_overlaps(paths), posting=posting
+        name,
+        "Simple",
+        latency,
+        seconds,
+        outside,
+        held,
+        launch,
+        overlapped=has_overlapped_latency(paths),
+        posting=posting,
     )
 
 
@@ -374,7 +382,9 @@ def send_to_neighbor(paths: Paths) -> Candidates:
             rate = paths.between.sender.value * paths.between.share.value * protocol.share
             hop, far, held = crossing_latency(protocol, protocol.ring_hops["net"], paths.between), 1 / rate, 0.0
         latency = protocol.ring + hop
-        yield Candidate("send", protocol.name, latency, near, far, held, launch_seconds(paths), latency_overlaps(paths))
+        yield Candidate(
+            "send", protocol.name, latency, near, far, held, launch_seconds(paths), has_overlapped_latency(paths)
+        )
 
 
 # The algorithms of each collective

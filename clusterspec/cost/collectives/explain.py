@@ -7,17 +7,17 @@ from functools import cache
 
 from clusterspec.cost.collectives import Candidate, CollectiveCost, Paths
 from clusterspec.cost.formulas import EXPRESSIONS, collectives
-from clusterspec.cost.term import Expanded, computed_figure
+from clusterspec.cost.term import ExpandedArgument, computed_figure
 from clusterspec.quantity import Figure
 
 CLOSE = 1e-12
 """Relative difference of two times that is due to rounding."""
 
 
-def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> Expanded:
+def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> ExpandedArgument:
     """Seconds of one call on the device, without launch time; ``prefix`` begins every name."""
     if cost.candidate is None or cost.paths is None:
-        return Expanded(0.0, "0", ())
+        return ExpandedArgument(0.0, "0", ())
     line, share = _slowest_line(cost.paths, cost.candidate)
     article = "an" if cost.name.startswith("a") else "a"
     what = f"{article} {cost.name} over {cost.ranks} ranks by {cost.algorithm} ({cost.protocol}, {cost.tier})"
@@ -40,7 +40,7 @@ def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> Expanded:
     if cost.device_seconds > value * (1 + CLOSE):
         return _line_rate_seconds(cost, prefix)
     named = tuple((prefix + key, figure) for key, figure in inputs.items())
-    return Expanded(value, _seconds_expression(formula, prefix), named)
+    return ExpandedArgument(value, _seconds_expression(formula, prefix), named)
 
 
 @cache
@@ -56,7 +56,7 @@ def _expanded_word(word: str, names: dict[str, str]) -> str:
     return word.replace(bare, names[bare]) if bare in names else word
 
 
-def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
+def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> ExpandedArgument:
     """The time at line rate, used if it exceeds the time that the algorithm's model predicts."""
     assert cost.candidate is not None
     inputs = {
@@ -68,7 +68,9 @@ def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
         ),
     }
     expression = f"{prefix}size * {prefix}bus_factor / {prefix}ceiling - {prefix}launch"
-    return Expanded(cost.device_seconds, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))
+    return ExpandedArgument(
+        cost.device_seconds, expression, tuple((prefix + key, figure) for key, figure in inputs.items())
+    )
 
 
 def _slowest_line(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:

@@ -55,12 +55,12 @@ def _tree_edges(crossing: Crossing, group: Placement, islands: int) -> float:
 
     Source: NVIDIA/nccl, src/graph/trees.cc (ncclGetBtree, ncclGetDtree).
     """
-    of_block = max(1.0, crossing.members / _most_in_island(group, islands))
+    of_block = max(1.0, crossing.members / _maximum_in_island(group, islands))
     edges = min(2 * (islands - 1), 4 * (log2(of_block) + 1))
     return edges / 2 / float(collectives.island_traffic(1.0, islands))
 
 
-def _most_in_island(group: Placement, islands: int) -> int:
+def _maximum_in_island(group: Placement, islands: int) -> int:
     return group.ranks_per_node if islands == group.nodes else group.ranks_per_domain
 
 
@@ -73,7 +73,7 @@ def _exchange_share(cluster: Cluster, crossing: Crossing, group: Placement, isla
     if crossing.groups is None:
         return 1.0
     ranks, of_block = group.ranks, crossing.members
-    of_island = _most_in_island(group, islands)
+    of_island = _maximum_in_island(group, islands)
     block = crossing.groups * of_block * (ranks - of_block) / crossing.block
     island = of_island * (ranks - of_island) * _groups_of_rank(cluster, group, islands)
     return min(1.0, block / island)

@@ -160,7 +160,7 @@ def _slowest_pair(up: ScaleUp) -> Bandwidth:
 def _reduction_share(cluster: Cluster, ranks: int) -> Figure | None:
     """The share of line rate that in-switch reduction reaches; ``None`` if it is not used."""
     up = cluster.scale_up
-    if not up.in_network_reduction or ranks < least_reduced_ranks(up.interconnect).value:
+    if not up.in_network_reduction or ranks < minimum_reduced_ranks(up.interconnect).value:
         return None
     names = ("reduction.rack", "reduction") if ranks > NODE_SCALE else ("reduction",)
     return achieved_share(up.interconnect, names, REDUCTION)
@@ -204,7 +204,7 @@ def _nccl_release(cluster: Cluster) -> tuple[int, ...] | None:
     return version_numbers(release.strip().removeprefix("v"))
 
 
-def least_reduced_ranks(entry: Interconnect | None) -> Figure:
+def minimum_reduced_ranks(entry: Interconnect | None) -> Figure:
     """The smallest number of ranks for which the library reduces in the switches of a domain. With fewer ranks a ring
     is as fast.
     """

@@ -337,7 +337,7 @@ class CollectiveRow:
     algorithm: str
 
     @property
-    def least_busbw(self) -> float:
+    def lowest_busbw(self) -> float:
         """The lowest bus bandwidth in B/s that a healthy machine shows: the slow end of the uncertainty range."""
         return self.busbw * self.seconds / self.high if self.high else self.busbw
 

@@ -282,7 +282,7 @@ def copy_seconds_per_byte(paths: Paths, own: float) -> float:
     return own / (paths.inside.ring_rate * OWN_COPY.value)
 
 
-def latency_overlaps(paths: Paths, ring: Protocol | None = None) -> bool:
+def has_overlapped_latency(paths: Paths, ring: Protocol | None = None) -> bool:
     """Whether latency overlaps with sending; ``ring`` is the protocol if the algorithm is a ring."""
     if paths.between is None:
         return False

@@ -327,7 +327,7 @@ class Job:
         return larger(1.0, self.layout.expert_dp / replicas)
 
     @property
-    def sharded_fully(self) -> bool:
+    def is_fully_sharded(self) -> bool:
         """Whether the layout shards weights, as fsdp and hsdp do."""
         return self.layout.sharding in FULLY
 
@@ -336,7 +336,7 @@ class Job:
         """1 if FSDP keeps weights gathered from forward to backward pass (ZeRO-2, some pipelines); else 0."""
         if self.layout.sharding == "zero2" and self.framework.sharded_master:
             return value_where(self.shards > 1, 1.0, 0.0)
-        return self.synchronizes_once if self.sharded_fully else 0.0
+        return self.synchronizes_once if self.is_fully_sharded else 0.0
 
     @property
     def synchronizes_once(self) -> float:
@@ -347,7 +347,7 @@ class Job:
     @property
     def gathers_layers(self) -> float:
         """1 if weights are gathered layer by layer, else 0."""
-        if not self.sharded_fully:
+        if not self.is_fully_sharded:
             return 0.0
         return value_where(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)
 

@@ -105,11 +105,11 @@ def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
             _sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.quantized_bytes)
         )
     if job.model.block is not None and job.model.block.qk_norm:
-        found.append(_sharded_tensor_line(job, "head norms", (heads.heads + held) * heads.key, _norm_width(job)))
+        found.append(_sharded_tensor_line(job, "head norms", (heads.heads + held) * heads.key, _extra_norm_bytes(job)))
     return [*found, *_gate_lines(job, heads.heads, heads.value)]
 
 
-def _norm_width(job: Job) -> float:
+def _extra_norm_bytes(job: Job) -> float:
     """Bytes of one number that the norms of queries and keys keep in addition to those that attention keeps: their
     input, or without fusion a copy in fp32 and the number that they multiply with their weights.
     """

@@ -251,7 +251,7 @@ def peak_at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
 def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
     """The current layer, and the weights and gradients that full sharding gathers and reduces."""
     widened = _dequantized_lines(job)
-    if not job.sharded_fully:
+    if not job.is_fully_sharded:
         return PeakPoint(widened, (), working)
     gathers, share = job.gathers_layers, rank.share
     layer = _gathered_layer_line(job, share).with_factor("gathers", gathers)
@@ -263,7 +263,7 @@ def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
 def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
     """Gathered weights of embedding and head, in use or stored until the backward pass."""
     there = {*job.framework.tables_kept, *at_work}
-    if not job.sharded_fully or not there:
+    if not job.is_fully_sharded or not there:
         return ()
     weights = sum_of((getattr(share, name) for name in sorted(there)), 0.0)
     return (
@@ -282,7 +282,7 @@ def _dequantized_lines(job: Job) -> Lines:
     return (memory_line("dequantized matrix", buffer_bytes, QLORA, count=widest, each=GATHERED),)
 
 
-def _most_gathered_weights(job: Job, share: Share) -> float:
+def _maximum_gathered_weights(job: Job, share: Share) -> float:
     """The highest number of gathered weights: the framework's limit, at most all layers of the rank."""
     return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
 
@@ -295,7 +295,7 @@ def _gathered_layer_line(job: Job, share: Share) -> MemoryLine:
         unit=share.unit,
         units=share.units,
         at_once=job.framework.layers_at_once,
-        live=_most_gathered_weights(job, share),
+        live=_maximum_gathered_weights(job, share),
         width=min(GATHERED, precision_width(frozen_precision(job.workload))) if job.workload.trainable else GATHERED,
     )
 
@@ -304,7 +304,7 @@ def _reduced_layer_line(job: Job, share: Share) -> MemoryLine:
     """The full gradient of one layer, and its copy in the reduction."""
     sizes = {
         "unit": share.unit,
-        "live": _most_gathered_weights(job, share),
+        "live": _maximum_gathered_weights(job, share),
         "reduced": job.framework.reduced,
         "width": GATHERED,
     }

@@ -48,7 +48,7 @@ def _state_shards(job: Job, sharded: bool) -> Shards:
 
 def _state_lines(name: str, share: Share, each: float, shards: Shards) -> Lines:
     """One state of all weights of the rank, experts separately; a model without experts has no line for them."""
-    kinds = [("dense", share.outside_experts, shards.dense), ("expert", share.expert, shards.expert)]
+    kinds = [("dense", share.sharded_non_expert_weights, shards.dense), ("expert", share.expert, shards.expert)]
     return tuple(
         memory_line(f"{name}, {kind}", memory.sharded_bytes, ZERO, weights=weights, width=each, ranks=ranks)
         for kind, weights, ranks in (kinds[:1] if is_zero(share.expert) else kinds)
@@ -95,20 +95,20 @@ def _frozen_weight_lines(job: Job, share: Share) -> Lines:
     stored = max(tables, precision_width(job.layout.master_precision)) if job.framework.sharded_master else tables
     return (
         *frozen,
-        *_state_lines("adapters", share.trained_share(work), stored, _state_shards(job, job.sharded_fully)),
+        *_state_lines("adapters", share.trained_share(work), stored, _state_shards(job, job.is_fully_sharded)),
     )
 
 
 def _frozen_weight_shards(job: Job) -> Shards:
     """The number of shards of frozen weights; 1 if weights stay gathered."""
-    dense, expert = _state_shards(job, job.sharded_fully)
+    dense, expert = _state_shards(job, job.is_fully_sharded)
     apart = 1 - job.keeps_gathered
     return Shards(1 + apart * (dense - 1), 1 + apart * (expert - 1))
 
 
 def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
     """The weights stored on a rank: its shard, or all weights if they stay gathered."""
-    if job.sharded_fully:
+    if job.is_fully_sharded:
         return _state_lines("weights", share, stored, _state_shards(job, True))
     dense, expert = (1 + gathered * (shards - 1) for shards in (job.shards, job.expert_shards))
     return _state_lines("weights", share, stored, Shards(dense, expert))
@@ -180,7 +180,7 @@ def _step_line(name: str, share: Share, shards: Shards, *, width: float, group: 
     """A line with one number for each trained weight of the rank, or for each of the ``group`` weights updated at a
     time.
     """
-    held = {"dense": share.outside_experts, "expert": share.expert, "group": group, "width": width}
+    held = {"dense": share.sharded_non_expert_weights, "expert": share.expert, "group": group, "width": width}
     return memory_line(name, sub_group_bytes, ADAM, dense_ranks=shards.dense, expert_ranks=shards.expert, **held)
 
 
@@ -195,7 +195,7 @@ def _copies_gradients(job: Job) -> bool:
 
 def _updates_by_sub_group(job: Job) -> bool:
     """Whether the optimizer converts gradients to fp32 one sub-group at a time, whatever their precision."""
-    return job.sharded_fully and job.framework.sub_group < inf
+    return job.is_fully_sharded and job.framework.sub_group < inf
 
 
 def _master_lines(job: Job, share: Share, shards: Shards) -> Lines:

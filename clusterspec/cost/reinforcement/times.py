@@ -24,7 +24,7 @@ from clusterspec.cost.reinforcement.roles import (
 )
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout, rollout_of
 from clusterspec.cost.reinforcement.weights import Sync, sync_of
-from clusterspec.cost.step import ReplicaSeconds, StageTime, compose
+from clusterspec.cost.step import ReplicaSeconds, StageTime, composed_step
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
 
@@ -259,5 +259,5 @@ def forward_seconds(record: StepRecord, minibatches: int) -> float:
         replicas=ReplicaSeconds(inputs.replicas.gather if choices.layer_by_layer else 0.0, 0.0, 0.0, 0.0),
         weights=0.0,
     )
-    times, _ = compose(forward, choices._replace(schedule=schedule))
+    times, _ = composed_step(forward, choices._replace(schedule=schedule))
     return times.total

@@ -118,7 +118,7 @@ def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -
     except CollectiveUnavailableError as why:
         raise NotExportable(f"{collective} on {plural(nodes, 'node')} cannot be predicted: {why}") from None
     basis = "the slow end of the predicted range"
-    return Limit(collective, nodes, ranks, size, row.least_busbw, basis, unmeasured_part(cluster, row.tier))
+    return Limit(collective, nodes, ranks, size, row.lowest_busbw, basis, unmeasured_part(cluster, row.tier))
 
 
 def limits_file(

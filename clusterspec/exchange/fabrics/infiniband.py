@@ -36,7 +36,7 @@ def matches_ibnetdiscover(file: InputFile) -> bool:
 
 
 @dataclass
-class _Found:
+class _FabricRecords:
     """The data from the records of a file; ``names`` are the descriptions printed next to ports, by GUID."""
 
     graph: FabricGraph = field(default_factory=FabricGraph)
@@ -51,7 +51,7 @@ class _Found:
 def read_ibnetdiscover(file: InputFile) -> ImportResult:
     """The discovered fabric. Raises `FormatError` if no adapter is connected to a switch, or the file is truncated."""
     builder = ImportBuilder(IBNETDISCOVER, file.name)
-    found = _Found()
+    found = _FabricRecords()
     record, first = "", 0
     for number, line in enumerate(file.lines, 1):
         if match := _RECORD.match(line):
@@ -72,7 +72,7 @@ def read_ibnetdiscover(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _add_node(match: re.Match[str], found: _Found) -> None:
+def _add_node(match: re.Match[str], found: _FabricRecords) -> None:
     kind, ports, guid, description = match[1], int(match[2]), match[3], match[4] or ""
     if kind == "Switch":
         found.graph.switches[guid] = ports
@@ -82,7 +82,7 @@ def _add_node(match: re.Match[str], found: _Found) -> None:
         _add_adapter(guid, description, found)
 
 
-def _add_adapter(guid: str, description: str, found: _Found) -> None:
+def _add_adapter(guid: str, description: str, found: _FabricRecords) -> None:
     if AGGREGATION in description:
         found.aggregation.add(guid)
     else:
@@ -98,7 +98,7 @@ def host_of(description: str) -> str | None:
     return None if _UNNAMED.search(description) else description.split(maxsplit=1)[0]
 
 
-def _add_port(line: str, number: int, record: str, found: _Found) -> None:
+def _add_port(line: str, number: int, record: str, found: _FabricRecords) -> None:
     match = _PORT.match(line)
     if not match:
         raise FormatError(
@@ -118,7 +118,7 @@ def _add_port(line: str, number: int, record: str, found: _Found) -> None:
     found.links[ends] = (record, guid)
 
 
-def _add_missing_adapters(found: _Found, builder: ImportBuilder, line: int) -> None:
+def _add_missing_adapters(found: _FabricRecords, builder: ImportBuilder, line: int) -> None:
     """Add adapters that appear only as the peer of a switch port. Raises `FormatError` if a switch has no record
     (truncated file).
     """
@@ -136,7 +136,7 @@ def _add_missing_adapters(found: _Found, builder: ImportBuilder, line: int) -> N
         builder.unknown(f"{len(adapters)} adapters", "only ports of switches name them: they have no record", line)
 
 
-def _record_ports(found: _Found, builder: ImportBuilder, line: int) -> None:
+def _record_ports(found: _FabricRecords, builder: ImportBuilder, line: int) -> None:
     """Record the ports of a switch without the internal port of its SHARP unit."""
     units = found.aggregation
     internal = {end for ends in found.links.values() if units & {*ends} for end in ends if end not in units}

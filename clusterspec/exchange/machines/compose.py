@@ -36,7 +36,7 @@ _ALL = "all accelerators of the host: their number is not stated"
 Path = tuple[str | int, ...]
 
 
-class _Reserved(NamedTuple):
+class _ReservedDevices(NamedTuple):
     """The devices that a service reserves: the service's name, their number (None if not stated), the reason why the
     number is missing, and the line.
     """
@@ -80,7 +80,7 @@ def result_of_service(file: InputFile, line: int) -> ImportResult | None:
     return _reading_of(file, found[-1]) if found and (found[-1].number or found[-1].why) else None
 
 
-def _reading_of(file: InputFile, reserved: _Reserved) -> ImportResult:
+def _reading_of(file: InputFile, reserved: _ReservedDevices) -> ImportResult:
     builder = ImportBuilder(COMPOSE, file.name)
     if reserved.number is None:
         builder.unknown("cluster.accelerators_per_node", reserved.why, reserved.line)
@@ -88,20 +88,22 @@ def _reading_of(file: InputFile, reserved: _Reserved) -> ImportResult:
     return builder.reading()
 
 
-def _reserving_services(file: InputFile, *, every: bool = False) -> list[_Reserved]:
+def _reserving_services(file: InputFile, *, every: bool = False) -> list[_ReservedDevices]:
     """The services that reserve accelerators, or ``every`` service, in file order."""
     yaml = read_yaml(file)
     services = yaml.mapping.get("services")
     found = []
     for name, service in services.items() if isinstance(services, dict) else ():
         path = ("services", name)
-        each = _reserved_devices(yaml, path, service, str(name)) or _Reserved(str(name), None, "", 0, yaml.line(*path))
+        each = _reserved_devices(yaml, path, service, str(name)) or _ReservedDevices(
+            str(name), None, "", 0, yaml.line(*path)
+        )
         if every or each.number or each.why:
             found.append(each)
     return sorted(found, key=lambda each: each.first)
 
 
-def _reserved_devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reserved | None:
+def _reserved_devices(yaml: Yaml, path: Path, service: Any, name: str) -> _ReservedDevices | None:
     """The devices that one service reserves; None if it reserves no accelerators."""
     first = yaml.line(*path)
     devices, line = value_at(service, *_RESERVED), yaml.line(*path, *_RESERVED)
@@ -113,12 +115,14 @@ def _reserved_devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reser
     if not asked:
         if value_at(service, "runtime") != "nvidia" and not variable.startswith("NVIDIA"):
             return None
-        return _Reserved(name, visible, "" if visible else _ALL, first, first)
+        return _ReservedDevices(name, visible, "" if visible else _ALL, first, first)
     count, why = _number_of(asked)
     if visible and (why == _ALL or (count and visible < count)):
         reserved = count or "all of the host"
-        return _Reserved(name, None, f"{reserved} are reserved, and {variable} has {visible} of them", line, first)
-    return _Reserved(name, count or visible, "" if count or visible else why, line, first)
+        return _ReservedDevices(
+            name, None, f"{reserved} are reserved, and {variable} has {visible} of them", line, first
+        )
+    return _ReservedDevices(name, count or visible, "" if count or visible else why, line, first)
 
 
 def _is_accelerator(device: Any) -> bool:

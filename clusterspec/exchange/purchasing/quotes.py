@@ -65,7 +65,7 @@ Row = Sequence[object]
 
 
 def matches_quote(file: InputFile) -> bool:
-    if file.zipped:
+    if file.is_zip_archive:
         return True
     if file.head.startswith("#!"):  # a script, whose lists of words may name columns
         return False
@@ -149,7 +149,7 @@ def read_quote(file: InputFile) -> ImportResult:
 
 def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str], dict[str, str]]:
     """The rows below the header, the currencies named in or above it, and what `_stated_above` reads above it."""
-    rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_rows_of_text(_decoded_text(file)), 1)
+    rows = _spreadsheet_rows(file, builder) if file.is_zip_archive else enumerate(_rows_of_text(_decoded_text(file)), 1)
     columns: dict[str, int] = {}
     named: set[str] = set()
     above: dict[str, str] = {}

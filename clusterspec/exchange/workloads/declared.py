@@ -59,7 +59,7 @@ Path = tuple[str | int, ...]
 
 
 def declares_engine(text: str) -> bool:
-    """Whether a text has a mark of an object that declares an engine, or is a file of options of an engine."""
+    """Whether a text contains an object that declares an engine, or is a file of options of an engine."""
     marked = bool(_MARKS.search(text)) or is_engine_code(text)
     return marked or options_of_engine(text) is not None or states_chart_values(text)
 

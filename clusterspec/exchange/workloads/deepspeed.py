@@ -326,7 +326,7 @@ def _replica_count(keys: Keys, builder: ImportBuilder) -> int | None:
     """
     ranks, nodes = keys.integer("nproc_per_node"), builder.reading().value(("layout", "nodes"))
     processes = keys.integer("num_processes") or (ranks * nodes if ranks and isinstance(nodes, int) else None)
-    if processes is None or keys.elided or any(_SHARDS_LAYERS.search(name) for name in keys.values):
+    if processes is None or keys.has_elided_options or any(_SHARDS_LAYERS.search(name) for name in keys.values):
         return None
     if any(_SHARES_SEQUENCES.search(name) and keys.is_variable(name) for name in keys.values):
         return None

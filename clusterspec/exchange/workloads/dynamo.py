@@ -239,7 +239,7 @@ def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResu
     else:
         if "moe_expert_parallel_size" not in keys.values and (own := keys.get("expert_parallel_size")) is not None:
             keys.put("moe_expert_parallel_size", own, keys.line("expert_parallel_size"))
-        if "tensor_parallel_size" not in keys.values and not keys.elided:
+        if "tensor_parallel_size" not in keys.values and not keys.has_elided_options:
             keys.put("tensor_parallel_size", 1, worker.line)  # the default of dynamo.trtllm
         set_options(keys, builder)
     list_unused(keys, builder)

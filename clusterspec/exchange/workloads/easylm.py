@@ -50,7 +50,7 @@ def read_easylm(file: InputFile) -> ImportResult:
         raise FormatError(
             f"trains with a reference, rewards or pairs ({other.text[-40:]}): supervised only", other.line
         )
-    if keys.elided or keys.find("mesh_dim", "batch_size") is None:
+    if keys.has_elided_options or keys.find("mesh_dim", "batch_size") is None:
         raise NothingStarted("has no command that starts EasyLM with a mesh or a batch")
     builder.set("workload.kind", "train", keys.line("batch_size", "mesh_dim"))
     _set_model(keys, builder)

@@ -136,7 +136,7 @@ class Keys:
         return not given.isdisjoint(names)
 
     @property
-    def elided(self) -> bool:
+    def has_elided_options(self) -> bool:
         """Whether the launch leaves options out (``...``), or passes on arguments of its script (``"$@"``) or of a
         variable or command that the script does not decide (``$EXTRA_ARGS``, ``$(cat options)``). Options without a
         program, which another file starts, leave out those of that file.
@@ -304,7 +304,7 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
         keys.stopped = line_of_stop(file, keys.command.line)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
         alone = "--standalone" in {word.text for word in keys.command.words} and not keys.placed_by
-        if alone or not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
+        if alone or not (keys.has_elided_options or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)
     different = {
         (

@@ -328,7 +328,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     activation = str(keys.get(*_ACTIVATIONS) or "").lower()
     gated = keys.is_on(*_GATES, "bias_swiglu_fusion") or "glu" in activation
     recipe = keys.find("model.num_layers", "model.hidden_size") is not None
-    decided = framework != "nemo" and not (keys.elided or recipe or is_of_others(keys))
+    decided = framework != "nemo" and not (keys.has_elided_options or recipe or is_of_others(keys))
     if not (gated or activation) and (other := option_of_fork(keys, "gated_ffn")):
         list_option_of_fork(keys, "gated_ffn", other, builder)
     elif gated or activation or _states_gate(keys) or (decided and not keys.is_open(*_GATES)):

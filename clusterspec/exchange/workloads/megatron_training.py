@@ -265,7 +265,7 @@ def _set_optimizer_sharding(keys: Keys, builder: ImportBuilder) -> None:
         why = "an option of a fork of Megatron-LM, which may share the states of the optimizer among ranks"
         builder.unknown(f"layout.sharding: {other}", why, keys.line(other))
         return
-    if keys.elided and not keys.find(*names):
+    if keys.has_elided_options and not keys.find(*names):
         builder.unknown("layout.sharding", "options are left out of the launch (…)", keys.command.line)
         return
     state = switch_state(keys, names, builder)

@@ -195,7 +195,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
     if re.fullmatch(r"0*\.?0*", str(keys.get(divergence) or "0.01")):
         why = "no reference model takes part, as in dapo: state the algorithm"
         builder.unknown(f"{divergence}: 0", why, keys.line(divergence))
-    elif keys.find(name) or keys.is_undecided(name) or keys.elided:
+    elif keys.find(name) or keys.is_undecided(name) or keys.has_elided_options:
         set_choice(keys, "workload.rl.algorithm", (name,), _ESTIMATORS, builder)
     else:
         builder.set("workload.rl.algorithm", "ppo", keys.command.line)
@@ -205,7 +205,7 @@ def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
     """Set the optimizer steps per generation step: samples generated divided by samples per optimizer step."""
     name = "n_samples_per_prompt"
     prompts, samples, batch = (keys.integer(each) for each in ("rollout_batch_size", name, "train_batch_size"))
-    if prompts and not (keys.find(name) or keys.is_undecided(name) or keys.elided):
+    if prompts and not (keys.find(name) or keys.is_undecided(name) or keys.has_elided_options):
         samples = 1
         builder.set("workload.rl.samples_per_prompt", samples, keys.command.line)
     line = keys.line("train_batch_size")

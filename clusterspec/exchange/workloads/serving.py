@@ -170,7 +170,7 @@ def read_serving(file: InputFile) -> ImportResult:
         builder.set("cluster.accelerator", accelerator_of_product(str(product).replace("-", " ")), keys.line("product"))
     set_labelled_accelerator(file, builder)
     list_unused(keys, builder)
-    if keys.elided:
+    if keys.has_elided_options:
         why = "its launch leaves options out or passes on arguments: defaults are not assumed for those absent"
         builder.unknown("options of the engine", why, line)
     if "{{" in file.text and (templates := TEMPLATE.search(file.text)):
@@ -291,7 +291,7 @@ def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
     tensorrt_llm/commands/serve.py.
     """
     if keys.find(*names) is None:
-        return None if keys.is_undecided(*names) or keys.elided or keys.find("config") else 1
+        return None if keys.is_undecided(*names) or keys.has_elided_options or keys.find("config") else 1
     degree = keys.integer(*names)
     if degree is None:
         builder.unknown(f"{keys.find(*names)}: {excerpt(keys.get(*names))}", OPEN_COUNT, keys.line(*names))

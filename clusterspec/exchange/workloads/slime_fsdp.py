@@ -53,7 +53,7 @@ def _set_memory(keys: Keys, builder: ImportBuilder) -> None:
     else:
         set_counts(keys, {"layout.micro_batch": ("micro_batch_size",)}, builder)
     recomputed = keys.is_on(name := "gradient_checkpointing")
-    if recomputed or not (keys.elided or keys.is_undecided(name)):
+    if recomputed or not (keys.has_elided_options or keys.is_undecided(name)):
         builder.set("layout.recompute", "full" if recomputed else "none", keys.line(name) or keys.command.line)
     if keys.is_on("fsdp_cpu_offload"):
         line = keys.line("fsdp_cpu_offload")

@@ -1,6 +1,6 @@
 """The server of a load test, as the client of SGLang writes it with its results.
 
-``server_info`` holds the arguments of the server, with defaults that are decided (sgl-project/sglang 50a61368,
+``server_info`` holds the arguments of the server, with defaults resolved (sgl-project/sglang 50a61368,
 python/sglang/bench_serving.py; its keys are those of srt/server_args.py).
 """
 

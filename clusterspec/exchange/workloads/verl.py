@@ -180,7 +180,7 @@ def _base_files(keys: Keys) -> list[str]:
 
 def _starts_ppo(keys: Keys) -> bool:
     """Whether a launch of ``main_ppo`` states all its options, so that the defaults apply to absent ones."""
-    return not keys.elided and _main_ppo(keys) is not None
+    return not keys.has_elided_options and _main_ppo(keys) is not None
 
 
 def _main_ppo(keys: Keys) -> Word | None:
@@ -260,7 +260,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.find(strategy):
         builder.unknown(f"strategy: {excerpt(keys.get(strategy))}", "no framework is known for it", keys.line(strategy))
     elif not configured and not keys.is_undecided(strategy) and (program := _main_ppo(keys)):
-        if keys.elided:
+        if keys.has_elided_options:
             why = "not stated: FSDP of all ranks by default, unless the arguments that are passed on choose another one"
             builder.unknown("layout.sharding", why, program.line)
         else:

@@ -330,7 +330,7 @@ def _key_shapes(top: float) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentBytes:
     """The bytes of an axis on a tier in a step, and the fraction of the step in which they occupy the link."""
 
     value_text: str
@@ -338,7 +338,7 @@ class Sent:
     busy_text: str
 
 
-def traffic_matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str], Sent], alt: str) -> str:
+def traffic_matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str], SentBytes], alt: str) -> str:
     """Bytes by axis and tier; the bar in a cell is the busy time of the link as a fraction of the step."""
     left, top, tall = 70.0, 30.0, 44.0
     wide = (svg.WIDTH - left) / max(1, len(tiers))

@@ -181,7 +181,7 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     parts.append(
         svg.text_shape(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end")
     )
-    joined = [*points, present] if present and not any(_dominates(point, present) for point in points) else points
+    joined = [*points, present] if present and not any(_is_dominant(point, present) for point in points) else points
     ordered = sorted(joined, key=lambda point: (-point.per_user, point.per_accelerator))
     parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
     joint = joined_marks([(x(point.per_user), y(point.per_accelerator)) for point in points])
@@ -193,7 +193,7 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     return svg.drawing(BOTTOM + 42, parts, alt, name="front")
 
 
-def _dominates(point: FrontPoint, other: FrontPoint) -> bool:
+def _is_dominant(point: FrontPoint, other: FrontPoint) -> bool:
     """Whether a plan dominates another: it is at least as good per user and per accelerator, and better in one
     of them.
     """

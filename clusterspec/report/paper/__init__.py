@@ -25,7 +25,7 @@ from clusterspec.report import escaped_text, unbroken_numbers
 from clusterspec.report.charts.svg import chart_style
 from clusterspec.report.paper.blocks import Paper, paired_blocks, place_text
 from clusterspec.report.paper.fonts import drawable_page, font_faces, shipped_font
-from clusterspec.report.paper.widths import column_shares, fits_half
+from clusterspec.report.paper.widths import column_shares, fits_half_width
 
 # PDF metadata for archiving and accessibility that WeasyPrint does not write
 
@@ -210,7 +210,7 @@ def _template_environment(jinja2: Any, folder: Path, live: bool) -> Any:
     )
     environment.filters["whole"] = unbroken_numbers
     environment.filters["coded"] = html_with_code if live else _print_html
-    environment.filters["paired"] = lambda blocks: paired_blocks(blocks, fits_half)
+    environment.filters["paired"] = lambda blocks: paired_blocks(blocks, fits_half_width)
     environment.filters["places"] = place_text
     environment.filters["shares"] = column_shares
     environment.filters["options"] = html_of_command

@@ -18,11 +18,11 @@ from clusterspec.report.paper.blocks import (
     Code,
     Findings,
     Heading,
+    LocatedFinding,
+    NumberedSentences,
     PaperTable,
     Picture,
     Section,
-    Shown,
-    Story,
     TableColumn,
     TableRow,
     Terms,
@@ -60,12 +60,12 @@ def section_of_findings(findings: Sequence[Finding], sources: Mapping[str, Sourc
     return Section("findings", "Findings", tuple(blocks))
 
 
-def _finding_shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
+def _finding_shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> LocatedFinding:
     source = sources.get(finding.span.file)
     start = finding.span.start
     line = excerpt(source.line(start.line), start.column) if source else ""
     line = "" if re.fullmatch(r"\w+:", line) else line
-    return Shown(finding, start.line, line, f"findings[{number}]")
+    return LocatedFinding(finding, start.line, line, f"findings[{number}]")
 
 
 LONGEST_LINE = 110
@@ -238,7 +238,7 @@ def section_texts(section: Section) -> Iterator[str]:
             yield from (text for card in block.cards for text in (card.label, card.note))
         elif isinstance(block, Bullets):
             yield from (text for text, _ in block.items)
-        elif isinstance(block, Story):
+        elif isinstance(block, NumberedSentences):
             yield from (step.text for step in block.steps)
         elif isinstance(block, Findings):
             yield from (f"{one.finding.message} {one.finding.help}" for one in block.shown)

@@ -184,7 +184,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Shown:
+class LocatedFinding:
     """A finding with its source line."""
 
     finding: Finding
@@ -197,28 +197,28 @@ class Shown:
 class Findings:
     """Findings in the order of their rules; ``named`` adds the names of the rules."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[LocatedFinding, ...]
     named: bool = True
     kind: str = "findings"
 
     @property
-    def severe(self) -> list[tuple[Shown, ...]]:
+    def severe(self) -> list[tuple[LocatedFinding, ...]]:
         """The groups of errors and warnings."""
         return [group for group in self.groups if group[0].finding.severity is not Severity.NOTE]
 
     @property
-    def notes(self) -> list[tuple[Shown, ...]]:
+    def notes(self) -> list[tuple[LocatedFinding, ...]]:
         """The groups of notes."""
         return [group for group in self.groups if group[0].finding.severity is Severity.NOTE]
 
     @property
-    def groups(self) -> list[tuple[Shown, ...]]:
+    def groups(self) -> list[tuple[LocatedFinding, ...]]:
         """The findings, grouped by severity, rule and remedy."""
         key = attrgetter("finding.severity", "finding.rule", "finding.help")
         return [tuple(group) for _, group in groupby(self.shown, key)]
 
 
-def place_text(group: Sequence[Shown]) -> str:
+def place_text(group: Sequence[LocatedFinding]) -> str:
     """The lines of the findings as text, with the job or pool of a fleet: `line 5`, or `pool a, job b · lines 5, 8`."""
     rows = list(dict.fromkeys(shown.row for shown in group))
     lines = f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
@@ -241,7 +241,7 @@ class StoryStep:
 
 
 @dataclass(frozen=True)
-class Story:
+class NumberedSentences:
     """Numbered sentences, each a link to its figure."""
 
     steps: tuple[StoryStep, ...]
@@ -258,7 +258,7 @@ class Terms:
     kind: str = "terms"
 
 
-Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings | Story | Terms
+Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings | NumberedSentences | Terms
 
 
 EMPTY = frozenset({"", "–"})
@@ -310,7 +310,9 @@ def paired_blocks(
 def _takes_half(block: Block, fits_half: Callable[[PaperTable], bool], rows: int) -> bool:
     if isinstance(block, PaperTable):
         return len(block.rows) <= rows and block.fits_half_printed_width and fits_half(block)
-    return (isinstance(block, Story) and block.start == 1) or (isinstance(block, Picture) and not block.wide)
+    return (isinstance(block, NumberedSentences) and block.start == 1) or (
+        isinstance(block, Picture) and not block.wide
+    )
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def comparison_section(report: FullReport) -> Section | None:
     return Section("options", "Options", tuple(blocks))
 
 
-class Compared(NamedTuple):
+class ComparedRow(NamedTuple):
     """A row of the comparison: label, JSON field, function that returns a design's value (or text), unit (empty for
     money), and whether more (1), less (-1) or neither (0) is better.
     """
@@ -48,7 +48,7 @@ TERM = "money of a term"
 """The unit of amounts that are comparable only in the same currency and over the same term."""
 
 
-def _compared_row(subject: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
+def _compared_row(subject: ComparedRow, designs: tuple[FullReport, ...]) -> TableRow | None:
     values = [subject.value(each) for each in designs]
     if all(value is None for value in values):
         return None
@@ -73,7 +73,7 @@ def _compared_row(subject: Compared, designs: tuple[FullReport, ...]) -> TableRo
     return TableRow((subject.label, *texts), subject.field, fields=fields, best=frozenset(best))
 
 
-def _cell_text(subject: Compared, value: float | str | None, first: float | str | None, report: FullReport) -> str:
+def _cell_text(subject: ComparedRow, value: float | str | None, first: float | str | None, report: FullReport) -> str:
     """A value with its unit, and its difference from the first design's value."""
     if value is None or isinstance(value, str):
         return value or "–"
@@ -187,52 +187,52 @@ def _speculation_text(report: FullReport) -> str | None:
 
 
 ROWS = (
-    Compared("Verdict", "verdict.status", lambda one: verdict_word(one.estimate.verdict)),
-    Compared("Open errors / warnings", "findings", _findings_text),
-    Compared("Planned work", "estimate.parameters", _planned_text),
-    Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
-    Compared("Quote, without tax", "purchase.amount", _quoted_amount, "", -1),
-    Compared("Price", "bill.total.price", _total_price, "", -1),
-    Compared("Term", "cost.years", _term_text),
-    Compared("Cost over the term", "cost.total", _term_cost, TERM, -1),
-    Compared("Electrical power", "cost.watts", _drawn_power, "W", -1),
-    Compared("Run with interruptions", "reliability.with_interruptions", _run_time, "s", -1),
-    Compared(
+    ComparedRow("Verdict", "verdict.status", lambda one: verdict_word(one.estimate.verdict)),
+    ComparedRow("Open errors / warnings", "findings", _findings_text),
+    ComparedRow("Planned work", "estimate.parameters", _planned_text),
+    ComparedRow("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
+    ComparedRow("Quote, without tax", "purchase.amount", _quoted_amount, "", -1),
+    ComparedRow("Price", "bill.total.price", _total_price, "", -1),
+    ComparedRow("Term", "cost.years", _term_text),
+    ComparedRow("Cost over the term", "cost.total", _term_cost, TERM, -1),
+    ComparedRow("Electrical power", "cost.watts", _drawn_power, "W", -1),
+    ComparedRow("Run with interruptions", "reliability.with_interruptions", _run_time, "s", -1),
+    ComparedRow(
         "A million trained tokens",
         "cost.per_million_tokens",
         lambda one: None if one.serves else _price_per_million(one),
         "",
         -1,
     ),
-    Compared(
+    ComparedRow(
         "Goodput", "reliability.goodput", lambda one: one.reliability.goodput if one.reliability else None, "%", 1
     ),
-    Compared("Step time", "estimate.step_time", lambda one: one.estimate.plan.whole_step.seconds, "s"),
-    Compared("MFU", "estimate.mfu", lambda one: one.estimate.plan.whole_step.mfu, "%", 1),
-    Compared("Time to first token", "estimate.serving.ttft", _serving_figure("ttft"), "s", -1),
-    Compared("Time per output token", "estimate.serving.tpot", _serving_figure("tpot"), "s", -1),
-    Compared(
+    ComparedRow("Step time", "estimate.step_time", lambda one: one.estimate.plan.whole_step.seconds, "s"),
+    ComparedRow("MFU", "estimate.mfu", lambda one: one.estimate.plan.whole_step.mfu, "%", 1),
+    ComparedRow("Time to first token", "estimate.serving.ttft", _serving_figure("ttft"), "s", -1),
+    ComparedRow("Time per output token", "estimate.serving.tpot", _serving_figure("tpot"), "s", -1),
+    ComparedRow(
         "Output tokens per second",
         "estimate.serving.output_tokens_per_second",
         _serving_figure("output_tokens_per_second"),
         "1",
         1,
     ),
-    Compared(
+    ComparedRow(
         "Output tokens per second of an accelerator",
         "estimate.serving.output_tokens_per_second_per_accelerator",
         _serving_figure("per_accelerator"),
         "1",
         1,
     ),
-    Compared(
+    ComparedRow(
         "A million output tokens",
         "cost.per_million_output_tokens",
         lambda one: _price_per_million(one) if one.serves else None,
         "",
         -1,
     ),
-    Compared("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
-    Compared("Memory of the fullest accelerator", "estimate.memory.total", _memory_share, "%"),
+    ComparedRow("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
+    ComparedRow("Memory of the fullest accelerator", "estimate.memory.total", _memory_share, "%"),
 )
 """The fields of other designs are under ``against``."""

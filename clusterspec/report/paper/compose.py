@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
-from clusterspec.document.comments import unwrapped
+from clusterspec.document.comments import unwrapped_text
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.charts.bars import (
-    Sent,
+    SentBytes,
     StackPart,
     StackRow,
     capacity_chart,
@@ -124,7 +124,7 @@ def _traffic_picture(plan: Plan) -> Picture:
             cell[0] += row.bytes
             cell[1] += row.seconds
     cells = {
-        place: Sent(display(sent, "B"), seconds / step, f"{portion(seconds / step)} of the step")
+        place: SentBytes(display(sent, "B"), seconds / step, f"{portion(seconds / step)} of the step")
         for place, (sent, seconds) in sums.items()
     }
     axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
@@ -257,7 +257,7 @@ def compose(report: FullReport) -> Paper:
         title=report.title,
         kind=KINDS[report.kind] + (" for tender" if report.tender else ""),
         subtitle=subtitle(report.estimate),
-        description=unwrapped(design.spec.description or ""),
+        description=unwrapped_text(design.spec.description or ""),
         verdict_block=decision.verdict_block(report),
         facts=title_facts(report),
         sections=tuple(section for section in sections if section is not None and section.blocks),

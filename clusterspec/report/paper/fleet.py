@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 
-from clusterspec.document.comments import unwrapped
+from clusterspec.document.comments import unwrapped_text
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.items import Item
@@ -52,7 +52,7 @@ def composed_fleet(report: FleetReport) -> Paper:
         title=report.name,
         kind="Fleet report",
         subtitle=f"{plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}",
-        description=unwrapped((spec.description if spec else None) or ""),
+        description=unwrapped_text((spec.description if spec else None) or ""),
         verdict_block=stated_verdict(verdict, _omitted_items(report)),
         facts=_title_facts(report),
         sections=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clusterspec.report.paper.blocks import Section, Story, StoryStep
+from clusterspec.report.paper.blocks import NumberedSentences, Section, StoryStep
 from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.link_drawings import areas_picture
 from clusterspec.results.full import FullReport
@@ -31,11 +31,11 @@ def story_section(report: FullReport) -> Section | None:
         return None
     squares = areas_picture(report.tiers)
     if squares is None:
-        return Section("story", "How this design works", (Story(steps),))
+        return Section("story", "How this design works", (NumberedSentences(steps),))
     blocks = (
         squares,
-        Story(steps[:NEXT_TO_FIGURE]),
-        *((Story(steps[NEXT_TO_FIGURE:], NEXT_TO_FIGURE + 1),) if steps[NEXT_TO_FIGURE:] else ()),
+        NumberedSentences(steps[:NEXT_TO_FIGURE]),
+        *((NumberedSentences(steps[NEXT_TO_FIGURE:], NEXT_TO_FIGURE + 1),) if steps[NEXT_TO_FIGURE:] else ()),
     )
     return Section("story", "How this design works", blocks)
 

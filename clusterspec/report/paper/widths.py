@@ -35,7 +35,7 @@ def column_shares(table: PaperTable, *, half: bool = False) -> tuple[float, ...]
     return tuple(round(100 * width / sum_of(widths), 2) for width in widths)
 
 
-def fits_half(table: PaperTable) -> bool:
+def fits_half_width(table: PaperTable) -> bool:
     """Whether no word of the table is broken on half the width of a page."""
     ends = (_column_width_bounds(table, number) for number in range(len(table.columns)))
     return sum_of(least for least, _ in ends) <= HALF

@@ -8,7 +8,16 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.records import replace
-from clusterspec.report.paper.blocks import Block, Bullets, Findings, PaperTable, Section, Shown, TableRow, Text
+from clusterspec.report.paper.blocks import (
+    Block,
+    Bullets,
+    Findings,
+    LocatedFinding,
+    PaperTable,
+    Section,
+    TableRow,
+    Text,
+)
 from clusterspec.units import plural
 
 ROOTS = "cluster|networks|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
@@ -282,7 +291,7 @@ def _worded_block(block: Block, names: Mapping[str, str]) -> Block:
     return block
 
 
-def _worded_finding(finding: Shown, names: Mapping[str, str]) -> Shown:
+def _worded_finding(finding: LocatedFinding, names: Mapping[str, str]) -> LocatedFinding:
     """A finding without the line of the spec."""
     found = finding.finding
     message, remedy = plain_words(found.message, names), plain_words(found.help, names) if found.help else found.help

@@ -53,7 +53,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import (
     PLATEAU,
     bus_bandwidth,
-    key,
+    metric_key,
     predicted_collective,
     recommended_threshold,
     test_name,
@@ -74,7 +74,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         here = predicted_collective(test, rated, test.size.value) if test.size else best
         ceiling = display(best.ceiling_busbw, "B/s")
         yield RULE.problem(
-            ("acceptance", number, key(test)),
+            ("acceptance", number, metric_key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the {ceiling} that the links carry: no supplier can pass",
             f"demand {recommended_threshold(here or best, test)}",
         )

@@ -54,7 +54,7 @@ from clusterspec.rules.knowledge.benchmarks import (
     best_possible,
     bus_bandwidth,
     demands_plateau_at_small_size,
-    key,
+    metric_key,
     predicted_collective,
     recommended_threshold,
     test_name,
@@ -73,7 +73,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         if asked is None or here is None or asked <= best_possible(here) or demands_plateau_at_small_size(test, rated):
             continue
         yield RULE.problem(
-            ("acceptance", number, key(test)),
+            ("acceptance", number, metric_key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} of bus bandwidth exceeds the predicted {display(here.busbw, 'B/s')} (at most "
             f"{display(best_possible(here), 'B/s')} within its range): a sound machine fails",
             f"demand {recommended_threshold(here, test)}",

@@ -70,8 +70,8 @@ from clusterspec.rules.knowledge.benchmarks import (
     GIB,
     bus_bandwidth,
     is_repeated_wider,
-    key,
     measures_adapters,
+    metric_key,
     predicted_collective,
     ranks_of,
     recommended_threshold,
@@ -118,7 +118,7 @@ def check(
         suffices = suffices or (idle and (ranks_of(test, rated) or 0) > rated.ranks_per_domain)
         meant_bytes = written is not None and written.bits and NOTED * lower <= 8 * asked <= best.ceiling_busbw
         yield RULE.problem(
-            ("acceptance", number, key(test)),
+            ("acceptance", number, metric_key(test)),
             f"{test_name(test, rated)}: {display(asked, 'B/s')} is only {share} of the {display(best.ceiling_busbw, 'B/s')} that the links carry: a faulty fabric passes",
             f"{'write bytes per second, not bits: ' if meant_bytes else ''}demand {recommended_threshold(best, test)}",
             severity="error" if meant_bytes else "warning" if asked < LEAST * lower and not suffices else "note",

@@ -156,7 +156,7 @@ from clusterspec.rules.knowledge.text_quantities import (
 )
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.text_windows import is_certain
-from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, large_number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, large_number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern
@@ -269,7 +269,7 @@ def _parts_problem(parts: list[SchedulePart], steps: float, tokens: float) -> It
         if not {STABLE, DECAY} <= named.keys() or len(own) != len(named) or len(units) != 1:
             continue
         run, total = (steps if units == {STEP} else tokens), sum(each.value for each in named.values())
-        if not agree(total, run, SAME):
+        if not are_close(total, run, SAME):
             unit = "steps" if units == {STEP} else "tokens"
             message = (
                 f"{_sum_text(named.values())} are {display(total, '1')} {unit}, but the run has {display(run, '1')}"
@@ -285,7 +285,7 @@ def _rest_problem(parts: list[SchedulePart], steps: float) -> Iterator[Problem]:
         if match is None or each.part not in (STABLE, DECAY) or not 0 < each.quantity.value < steps:
             continue
         rest, right = large_number_in_text(match[1]), steps - each.quantity.value
-        if rest != each.quantity.value and not agree(rest, right, ROUNDED):
+        if rest != each.quantity.value and not are_close(rest, right, ROUNDED):
             message = f"`{match[0]}` after step {each.quantity.value:,.0f} of {steps:,.0f} are {right:,.0f}"
             yield RULE.problem("description", message, "correct the steps, or the step at which the part begins")
             return
@@ -311,7 +311,7 @@ def _pair_problem(text: str, work: Workload) -> Iterator[Problem]:
         if _OTHER_BATCH.search(sentence) is not None or _CONTINUED.search(sentence) is not None:
             continue
         right = count.value * batch
-        if agree(tokens.value, right, SAME) or not (is_certain(sentence, count) and is_certain(sentence, tokens)):
+        if are_close(tokens.value, right, SAME) or not (is_certain(sentence, count) and is_certain(sentence, tokens)):
             continue
         message = f"`{count.words}` and `{tokens.words}`: {count.value:,.0f} steps of {batch:,} tokens are {display(right, '1')}"
         help_ = f"{display(tokens.value, '1')} tokens are {tokens.value / batch:,.0f} steps"
@@ -348,7 +348,7 @@ def _unique_problem(text: str, tokens: float) -> Iterator[Problem]:
         words = (match["passes"] or "single").lower()
         passes = 1.0 if words == "single" else NUMBER_WORDS.get(words) or float(words.replace(",", "."))
         others = [each.value for each in quantities if each.unit == TOKEN and each is not unique[0]]
-        if any(agree(passes * unique[0].value, each, 2 * SAME) for each in (tokens, *others)):
+        if any(are_close(passes * unique[0].value, each, 2 * SAME) for each in (tokens, *others)):
             continue
         total = passes * unique[0].value
         of_source = any(each.unit == SHARE for each in quantities) or (not others and not 0.5 <= total / tokens <= 2)
@@ -365,7 +365,7 @@ def _phase_problem(text: str, tokens: float) -> Iterator[Problem]:
         if _PHASE.search(sentence) is None or _CONTINUED.search(sentence) is not None:
             continue
         found = [each for each in quantities if each.unit == TOKEN and each.value >= 1e9]
-        if not 2 <= len(found) <= 5 or any(agree(each.value, tokens, SAME) for each in found):
+        if not 2 <= len(found) <= 5 or any(are_close(each.value, tokens, SAME) for each in found):
             continue
         if max(each.value for each in found) > tokens or not _is_partition(found, tokens):
             continue
@@ -384,7 +384,7 @@ def _is_partition(found: list[TextQuantity], tokens: float) -> bool:
     sums = [
         sum(each.value for each in chosen) for size in range(1, len(found) + 1) for chosen in combinations(found, size)
     ]
-    return not any(agree(each, tokens, SAME) for each in sums) and 0.5 * tokens <= sums[-1] <= 2 * tokens
+    return not any(are_close(each, tokens, SAME) for each in sums) and 0.5 * tokens <= sums[-1] <= 2 * tokens
 
 
 def _ramp_problem(text: str, work: Workload) -> Iterator[Problem]:
@@ -425,7 +425,7 @@ def _pass_problem(text: str, tokens: float, written: WorkloadSpec) -> Iterator[P
             if match is None or quantity.unit != TOKEN:
                 continue
             passes = NUMBER_WORDS.get(match[1].lower()) or float(match[1])
-            if any(agree(passes * quantity.value, each, SAME) for each in (tokens, tokens / 2)):
+            if any(are_close(passes * quantity.value, each, SAME) for each in (tokens, tokens / 2)):
                 continue
             others = [each.value for each in quantities if each.unit == TOKEN and each is not quantity]
             if others or _CONTINUED.search(sentence) is not None or _STUDY.search(sentence) is not None:

@@ -62,7 +62,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.role_models import same_tokenizer
+from clusterspec.rules.knowledge.role_models import may_share_tokenizer
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_other_plan
 from clusterspec.rules.knowledge.text_quantities import plain_sentences
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
@@ -175,7 +175,7 @@ def _other_tokenizer(sentence: str, own: Model, catalog: Catalog) -> tuple[str, 
         if any(start - match.end() <= NEAR and match.start() - end <= NEAR for start, end in places):
             sizes = _vocabularies(match, catalog)
             found.append((match[0].strip(), sizes))
-    if any(not sizes or any(same_tokenizer(each, own.vocab) for each in sizes) for _, sizes in found):
+    if any(not sizes or any(may_share_tokenizer(each, own.vocab) for each in sizes) for _, sizes in found):
         return None
     return next(((words, min(sizes)) for words, sizes in found), None)
 

@@ -78,7 +78,7 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
         yield RULE.problem("cluster.platform", message, f"write `platform: {board.id}`", severity="note")
         return
     for key, given, supplied in _stated_and_platform_values(written_cluster, platform):
-        if given is not None and supplied is not None and not _agree(catalog, key, given, supplied):
+        if given is not None and supplied is not None and not _is_same_value(catalog, key, given, supplied):
             yield RULE.problem(
                 f"cluster.{key}",
                 f"{platform.id} has `{key}: {supplied}`, not {given}",
@@ -101,12 +101,12 @@ def _board_of_size(catalog: Catalog, written: ClusterSpec, platform: Platform) -
     differ = [
         key
         for key, given, own in values
-        if given is not None and own is not None and not _agree(catalog, key, given, own)
+        if given is not None and own is not None and not _is_same_value(catalog, key, given, own)
     ]
     return board if set(differ) <= {"accelerator"} else None
 
 
-def _agree(catalog: Catalog, key: str, given: object, supplied: object) -> bool:
+def _is_same_value(catalog: Catalog, key: str, given: object, supplied: object) -> bool:
     """Whether both values are equal or name the same entry. A name without an entry counts as agreement, because
     another rule reports it.
     """

@@ -69,7 +69,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.legality import refused_statements
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.support import refusal
+from clusterspec.rules.knowledge.support import refusal_message
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import LayoutSpec, WorkloadSpec
@@ -102,6 +102,6 @@ def check(
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
     for statement, used in refused_statements(design):
         if not statement.combination.uses:
-            found = refusal(release, statement, used, accelerator.id)
+            found = refusal_message(release, statement, used, accelerator.id)
             severity = "error" if statement.feature.is_sourced else "warning"
             yield RULE.problem(at, found.message, found.help, severity=severity)

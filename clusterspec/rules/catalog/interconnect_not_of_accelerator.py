@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator, Interconnect
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.rules.words import or_list
 from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import display
@@ -80,7 +80,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
     if entry.id in own or entry.family == "pcie" or _is_its_bridge(entry, accelerator):
         return
     at, offered = "cluster.scale_up.interconnect", or_list(own)
-    fix = rewrite(at, own[0]) if len(own) == 1 else None
+    fix = value_fix(at, own[0]) if len(own) == 1 else None
     message = f"{accelerator.id} has {offered}{_bandwidth_text(accelerator)}, not {entry.name}{_possessive_text(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
     choices = or_list([f"`interconnect: {each}`" for each in own])

@@ -65,7 +65,7 @@ from clusterspec.catalog.frameworks import Framework, capabilities, named_librar
 from clusterspec.cluster.demands import design_uses
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.support import refusal
+from clusterspec.rules.knowledge.support import refusal_message
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ClusterSpec
@@ -132,7 +132,7 @@ def _unsupported_use_problems(
     """The problems with a release that does not support the design."""
     for each in capabilities(entry, release, 0).refused:
         if each.combination.applies(used):
-            found = refusal(f"{entry.name} {release}", each, used, accelerator)
+            found = refusal_message(f"{entry.name} {release}", each, used, accelerator)
             slower = each.combination.uses == (frozenset({"switch-reduction"}),)  # rings do the same work
             severity = "error" if each.feature.is_sourced and not slower else "warning"
             if any(use.startswith("cuda-") for uses in each.combination.uses for use in uses):

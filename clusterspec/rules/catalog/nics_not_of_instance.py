@@ -56,7 +56,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.nics import includes_frontend
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
 from clusterspec.units.display import agrees_within
@@ -73,7 +73,7 @@ def check(
     if nics is not None and written is not None and written > nics:
         message = f"{platform.name} has {nics} NICs, not {written}"
         at = "cluster.scale_out.nics_per_node"
-        yield RULE.problem(at, message, "remove the key: the platform supplies it", fix=rewrite(at, str(nics)))
+        yield RULE.problem(at, message, "remove the key: the platform supplies it", fix=value_fix(at, str(nics)))
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
     if rate is None or quantity is None or deviations.has_any_of("nic"):
         return

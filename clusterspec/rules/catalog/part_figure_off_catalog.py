@@ -72,7 +72,13 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.accelerator_figures import wrong_accelerator_figures
 from clusterspec.rules.knowledge.part_figures import ROWS, values_of_parts
 from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
-from clusterspec.rules.knowledge.stated_keys import LONGEST_SENTENCE, Statement, agrees, plain_text, statements_in
+from clusterspec.rules.knowledge.stated_keys import (
+    LONGEST_SENTENCE,
+    Statement,
+    is_stated_value,
+    plain_text,
+    statements_in,
+)
 from clusterspec.rules.knowledge.text_clauses import clause_bounds
 from clusterspec.rules.knowledge.written_numbers import sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
@@ -121,7 +127,7 @@ def _own_problems(
         if not models and of_own:
             for stated in statements_in(sentence, own, PARAMETERS):
                 whole = 0.5 * max(own["parameters"]) < stated.value < 2 * max(own["parameters"])
-                if whole and not agrees(stated, own[stated.key.key]) and not _is_of_another_part(stated, spec):
+                if whole and not is_stated_value(stated, own[stated.key.key]) and not _is_of_another_part(stated, spec):
                     yield _problem(stated, "the model", [workload.model], own)
         of_own = workload.model.id in models[-1].ids if models else of_own
 
@@ -133,7 +139,11 @@ def _part_problems(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[P
             own = values_of_parts(entries)
             for stated in statements_in(segment, own, ROWS):
                 of_several = stated.value > OF_SEVERAL * max(own[stated.key.key])
-                if not agrees(stated, own[stated.key.key]) and not of_several and not _is_of_another_part(stated, spec):
+                if (
+                    not is_stated_value(stated, own[stated.key.key])
+                    and not of_several
+                    and not _is_of_another_part(stated, spec)
+                ):
                     yield _problem(stated, sentence[part.start : part.end], entries, own)
 
 

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import share, step_severity
+from clusterspec.rules.knowledge.shares import share_of_step, step_severity
 from clusterspec.rules.knowledge.tpu_slices import consists_of_cubes, open_axes, slice_exists
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -90,4 +90,4 @@ def _wraparound_gain(timed: Plan | None) -> float | None:
     if timed is None or timed.step is None:
         return None
     inside = sum(row.exposed for row in timed.communication if row.tier == "scale-up")
-    return share(HALVED * inside, timed)
+    return share_of_step(HALVED * inside, timed)

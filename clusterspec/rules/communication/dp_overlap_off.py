@@ -57,9 +57,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.parts import Placements
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, percent
 
@@ -77,12 +77,16 @@ def check(
     if placement is None or placement.nodes < 2:
         return
     seconds = exposed_seconds(timed, {*REPLICA_AXES, *SHARD_AXES}) if timed else 0.0
-    cost = f": {display(seconds, 's')}, {percent(share(seconds, timed), 2)} of the step" if timed and seconds else ""
+    cost = (
+        f": {display(seconds, 's')}, {percent(share_of_step(seconds, timed), 2)} of the step"
+        if timed and seconds
+        else ""
+    )
     at = "layout.overlap.dp"
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
     help_ = "write `overlap: {dp: true}`: reduce each bucket as soon as it is ready"
-    lost = share(seconds, timed) if timed and timed.step else None
+    lost = share_of_step(seconds, timed) if timed and timed.step else None
     severity = step_severity(lost, timed, "warning")
     if severity == "note" and lost is not None and lost >= LITTLE:
         severity = "warning"
-    yield RULE.problem(at, message, help_, severity=severity, fix=rewrite(at, "true"))
+    yield RULE.problem(at, message, help_, severity=severity, fix=value_fix(at, "true"))

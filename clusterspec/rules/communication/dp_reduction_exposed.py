@@ -66,7 +66,13 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, loses_terms_in_bf16, share, step_severity
+from clusterspec.rules.knowledge.shares import (
+    REPLICA_AXES,
+    exposed_seconds,
+    loses_terms_in_bf16,
+    share_of_step,
+    step_severity,
+)
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -87,7 +93,7 @@ def check(
     if timed.step is None:
         return
     seconds = exposed_seconds(timed, REPLICA_AXES)
-    lost = share(seconds, timed)
+    lost = share_of_step(seconds, timed)
     if lost <= thresholds.of(RULE.name, MOST):
         return
     yield RULE.problem(

@@ -55,7 +55,13 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import computing_seconds, exposed_seconds, sent_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import (
+    computing_seconds,
+    exposed_seconds,
+    sent_seconds,
+    share_of_step,
+    step_severity,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
@@ -70,7 +76,7 @@ def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iter
     experts, sending = computing_seconds(timed) * _expert_share(model), sent_seconds(timed, {"ep"})
     if sending <= experts:
         return
-    lost = share(exposed_seconds(timed, {"ep"}), timed)
+    lost = share_of_step(exposed_seconds(timed, {"ep"}), timed)
     yield RULE.problem(
         "layout.ep",
         f"dispatch and combine take {display(sending, 's')} per step, the GEMMs of the experts {display(experts, 's')}: "

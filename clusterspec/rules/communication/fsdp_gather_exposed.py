@@ -67,7 +67,7 @@ from clusterspec.rules.knowledge.shares import (
     computing_seconds,
     exposed_seconds,
     sent_seconds,
-    share,
+    share_of_step,
     step_severity,
 )
 from clusterspec.rules.parts import Placements, Thresholds
@@ -94,7 +94,7 @@ def check(
     if placement is None or placement.nodes < 2 or timed.step is None:
         return
     seconds = exposed_seconds(timed, SHARD_AXES)
-    lost = share(seconds, timed)
+    lost = share_of_step(seconds, timed)
     if lost <= thresholds.of(RULE.name, MOST) or what_if.hsdp is not None:
         return
     tokens = layout.micro_batch * training.sequence_length // layout.cp

@@ -69,7 +69,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 
@@ -90,7 +90,7 @@ def check(
     placement = placements.of("shard")
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"
-        lost = share(exposed_seconds(timed, SHARD_AXES), timed) if timed and timed.step else None
+        lost = share_of_step(exposed_seconds(timed, SHARD_AXES), timed) if timed and timed.step else None
         yield RULE.problem(
             "layout.sharding",
             message,

@@ -67,7 +67,7 @@ from clusterspec.rules.knowledge.shares import (
     SHARD_AXES,
     exposed_seconds,
     loses_terms_in_bf16,
-    share,
+    share_of_step,
 )
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -80,7 +80,7 @@ MOST = 0.05
 def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Plan) -> Iterator[Problem]:
     if training.gradient_precision != "fp32" or training.precision not in {"bf16", "fp8", "fp4"} or layout.dp == 1:
         return
-    cost = share(exposed_seconds(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
+    cost = share_of_step(exposed_seconds(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
     if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         help_ = "use `gradient_precision: bf16` with fp32 accumulation, if convergence allows"

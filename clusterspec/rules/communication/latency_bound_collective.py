@@ -56,7 +56,7 @@ from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.plan import Communication, Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
-from clusterspec.rules.knowledge.shares import share, step_severity
+from clusterspec.rules.knowledge.shares import share_of_step, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
@@ -74,11 +74,11 @@ KEYS = {"dp_cp": "dp", "expert_dp": "dp", "shard": "shard_group", "replicate": "
 def check(placements: Placements, training: Workload, cluster: Cluster, timed: Plan) -> Iterator[Problem]:
     for row in timed.communication:
         small = row.tier == "scale-out" and row.calls > 0 and 0 < row.bytes / row.calls < SMALL
-        if not small or row.collective == "send-recv" or share(row.exposed, timed) <= NOTICEABLE:
+        if not small or row.collective == "send-recv" or share_of_step(row.exposed, timed) <= NOTICEABLE:
             continue
         cost = _cost(placements, cluster, row)
         if cost is not None and cost.bound_by == "latency":
-            lost = percent(share(row.exposed, timed), 2)
+            lost = percent(share_of_step(row.exposed, timed), 2)
             message = (
                 f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks carries {display(cost.size, 'B')}, and latency is "
                 f"most of its {display(cost.seconds, 's')}: {lost} of the step"
@@ -87,7 +87,7 @@ def check(placements: Placements, training: Workload, cluster: Cluster, timed: P
                 f"layout.{KEYS.get(row.axis, row.axis)}",
                 message,
                 "use larger messages, or keep the axis inside the domain",
-                severity=step_severity(share(row.exposed, timed), timed),
+                severity=step_severity(share_of_step(row.exposed, timed), timed),
             )
             return
 

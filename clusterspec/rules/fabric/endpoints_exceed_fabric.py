@@ -100,7 +100,7 @@ def check(
     planes = " in each plane" if fabric.planes > 1 else ""
     of = "one switch" if scale_out.topology == "single-switch" else plural(fabric.tiers, "tier")
     assumed_switch = "cluster.scale_out.switch" in assumed
-    limit = _most_endpoints(fabric, scale_out, catalog) if assumed_switch else 0
+    limit = _maximum_endpoints(fabric, scale_out, catalog) if assumed_switch else 0
     yield RULE.problem(
         at,
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
@@ -149,7 +149,7 @@ def _counts_after(design: Design, changes: Mapping[str, object]) -> str | None:
     return f" with {and_list(each for each in found if not each.startswith('0 '))}" if stated else ""
 
 
-def _most_endpoints(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
+def _maximum_endpoints(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
     """Number of endpoints that the largest switch of the technology would connect with the same number of tiers;
     infinite if the catalog has no such switch.
     """

@@ -70,7 +70,7 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.cluster.scaleout import PLUGINS_OF_VENDORS, usual_plugin
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements, groups_use_nics
-from clusterspec.rules.rule import Rule, key_path, rewrite
+from clusterspec.rules.rule import Rule, key_path, value_fix
 from clusterspec.spec.model import ScaleOutSpec, Spec
 
 RULE = Rule.of(__name__, "error")
@@ -117,4 +117,4 @@ def check(
             if written == "none"
             else f"{written} does not support {cluster.accelerator.vendor} on {technology.name}"
         )
-        yield RULE.problem(AT, f"{what}: {loss}", help_, fix=rewrite(AT, wanted))
+        yield RULE.problem(AT, f"{what}: {loss}", help_, fix=value_fix(AT, wanted))

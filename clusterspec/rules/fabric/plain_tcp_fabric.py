@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import share, step_severity
+from clusterspec.rules.knowledge.shares import share_of_step, step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import sum_of
 
@@ -82,4 +82,4 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut, timed: Plan
 def _severity(timed: Plan) -> str:
     """The severity if all exposed traffic between nodes were saved; no other technology saves more."""
     exposed = sum_of(row.exposed for row in timed.communication if row.tier == "scale-out")
-    return step_severity(share(exposed, timed), timed, most="warning")
+    return step_severity(share_of_step(exposed, timed), timed, most="warning")

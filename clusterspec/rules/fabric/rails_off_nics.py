@@ -57,7 +57,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import plural
 
@@ -77,7 +77,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         message = (
             f"{rails} rails, but a node has {plural(nics, 'NIC')}: {plural(rails - ports, 'rail')} would have no member"
         )
-        fix = rewrite(AT, str(nics))
+        fix = value_fix(AT, str(nics))
         yield RULE.problem(AT, message, "leave `rails` out, or correct `nics_per_node`", fix=fix)
     elif ports % rails:
         message = (

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "note")
@@ -85,7 +85,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     best = "9000" if framed else "4096"
     severity = "warning" if framed and (mtu <= ORDINARY or mtu >= PAYLOADS[0]) else "note"
     yield RULE.problem(
-        AT, message, f"write `mtu: {best}`, on all switches and adapters", severity=severity, fix=rewrite(AT, best)
+        AT, message, f"write `mtu: {best}`, on all switches and adapters", severity=severity, fix=value_fix(AT, best)
     )
 
 

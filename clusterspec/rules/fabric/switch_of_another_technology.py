@@ -57,7 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import carries
+from clusterspec.catalog.entries import carries_family
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
@@ -73,7 +73,7 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if switch is None:
         return
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
-    if not carries(switch.families, technology.family):
+    if not carries_family(switch.families, technology.family):
         message = f"{switch.name} supports {and_list(switch.families)}, not {technology.name}"
         yield RULE.problem(at, message, f"use a switch for {technology.family}")
         return

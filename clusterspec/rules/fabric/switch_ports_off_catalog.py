@@ -56,7 +56,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import LevelSpec, ScaleOutSpec
 from clusterspec.units import display_bits
 
@@ -79,7 +79,7 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
     if deviations.has_any_of("nic") or _splits_some_ports(scale_out.switch, written, known):
         return
     message = f"{scale_out.switch.name} has {known} ports at {display_bits(rate)}, not {written}"
-    yield RULE.problem(at, message, "remove the key: it follows from the switch", fix=rewrite(at, str(known)))
+    yield RULE.problem(at, message, "remove the key: it follows from the switch", fix=value_fix(at, str(known)))
 
 
 def _splits_some_ports(switch: Switch, stated: int, most: int) -> bool:

@@ -56,7 +56,7 @@ from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote, amount_with_terms
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, least_rent, money_text
+from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, lowest_rent, money_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
@@ -78,7 +78,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
         return
-    prices = {name: price for name, pool in fleet.pools.items() if (price := _least_price(pool))}
+    prices = {name: price for name, pool in fleet.pools.items() if (price := _lowest_price(pool))}
     least = sum_of(prices.values())
     if least > budget:
         parts = " + ".join(f"{price:,.0f} ({name})" for name, price in prices.items())
@@ -86,14 +86,14 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         yield RULE.problem("procurement.budget", message, HELP)
 
 
-def _least_price(pool: Pool) -> float | None:
+def _lowest_price(pool: Pool) -> float | None:
     """The least price of a pool: the rent over the term if the pool is rented, else its priced parts at the low ends of
     their prices.
     """
     own = pool.design.spec.procurement if pool.design else None
     if pool.design is None or pool.cluster is None:
         return None
-    rent = least_rent(own, pool.cluster) if own is not None and own.is_rent else None
+    rent = lowest_rent(own, pool.cluster) if own is not None and own.is_rent else None
     if rent is not None:
         return rent / ROUNDED
     total = bill(pool.design).total

@@ -121,7 +121,7 @@ def subnets_in(sentences: Sequence[str]) -> Iterator[Subnet]:
             role, open_octets = _role_of(match, sentence), not _is_plain(match[1])
             of_rail = role == "rail"
             whole = not several and (
-                not open_octets or (of_rail and "rail" in match[1]) or (of_rail and _one_letter(match[1]))
+                not open_octets or (of_rail and "rail" in match[1]) or (of_rail and _is_one_letter(match[1]))
             )
             yield Subnet(match[0], int(match[2]), role, whole, taken)
 
@@ -156,7 +156,7 @@ def _is_plain(address: str) -> bool:
     return all(each.isdigit() for each in address.split("."))
 
 
-def _one_letter(address: str) -> bool:
+def _is_one_letter(address: str) -> bool:
     """Whether a single letter or word replaces an octet."""
     return sum(not each.isdigit() for each in address.split(".")) == 1
 

@@ -34,7 +34,7 @@ class Downtime(NamedTuple):
     at_most: bool = False
 
 
-class Combined(NamedTuple):
+class CombinedAvailability(NamedTuple):
     """The stated availability, in percent, of the parts and of the whole that they form, with one unit of its last
     digit.
 
@@ -200,7 +200,7 @@ _TARGET = pattern(
 )
 
 
-def combined_availabilities_in(text: str) -> Iterator[Combined]:
+def combined_availabilities_in(text: str) -> Iterator[CombinedAvailability]:
     """The availabilities of a whole that a text derives from its parts.
 
     >>> text = "Two zones of 99.5 % each, one is enough, so the service has 99.999 %."
@@ -226,7 +226,7 @@ def combined_availabilities_in(text: str) -> Iterator[Combined]:
                 redundant and _CALCULATES.search(tail) is not None and _INDEPENDENT.search(sentence) is not None
             )
             rounding = _last_digit(sentence, shares[-1])
-            yield Combined(parts, shares[-1].value, rounding, redundant, sentence, calculated)
+            yield CombinedAvailability(parts, shares[-1].value, rounding, redundant, sentence, calculated)
 
 
 def _sentences_of_wholes(text: str) -> Iterator[str]:
@@ -255,7 +255,7 @@ _WHOLE_MACHINE = pattern(
 )
 
 
-def series_of_nodes_in(text: str, nodes: int) -> Iterator[Combined]:
+def series_of_nodes_in(text: str, nodes: int) -> Iterator[CombinedAvailability]:
     """The availability of a job that needs all nodes, where a text derives it from the availability of one node.
 
     >>> text = "The run needs all 64 nodes. As every node keeps 99.9 %, the machine has 99.9 % as well."
@@ -271,10 +271,10 @@ def series_of_nodes_in(text: str, nodes: int) -> Iterator[Combined]:
         tail = sentence[shares[0].end : shares[1].start]
         if _WHOLE_MACHINE.search(tail) is not None and _TARGET.search(tail) is None:
             parts = (shares[0].value,) * nodes
-            yield Combined(parts, shares[1].value, _last_digit(sentence, shares[1]), False, sentence)
+            yield CombinedAvailability(parts, shares[1].value, _last_digit(sentence, shares[1]), False, sentence)
 
 
-class Budget(NamedTuple):
+class ErrorBudget(NamedTuple):
     """A number of requests that may fail, as stated, with the target in percent and the total (``whole``)."""
 
     target: float
@@ -292,7 +292,7 @@ _MAY_FAIL = pattern(
 )
 
 
-def error_budgets_in(text: str) -> Iterator[Budget]:
+def error_budgets_in(text: str) -> Iterator[ErrorBudget]:
     """The numbers of requests that, by a text, may miss a target, each with the target and the total.
 
     >>> [each[:3] for each in error_budgets_in("SLO: 99.5 % of requests below 2 s; of 2 M requests a month, 1,000 may be slower.")]
@@ -313,7 +313,7 @@ def error_budgets_in(text: str) -> Iterator[Budget]:
                 if each.kind == "requests" and not match.start() <= each.start < match.end()
             ]
             if len(wholes) == 1 and stated < wholes[0].value and wholes[0].period not in (1.0, 60.0):
-                yield Budget(min(targets), wholes[0].value, stated, sentence)
+                yield ErrorBudget(min(targets), wholes[0].value, stated, sentence)
 
 
 _PART_OF = pattern(

@@ -116,7 +116,7 @@ def recommended_threshold(best: CollectiveCost, stated: AcceptanceSpec) -> str:
     """
     low, high = (display(share * in_stated_bandwidth(best.busbw, best, stated), "B/s") for share in RECOMMENDED)
     predicted = display(in_stated_bandwidth(best.busbw, best, stated), "B/s")
-    kind = " of algorithm bandwidth" if key(stated) == "algbw" else ""
+    kind = " of algorithm bandwidth" if metric_key(stated) == "algbw" else ""
     return (
         f"{low} to {high}{kind}, {RECOMMENDED[0] * 100:.0f} to {percent(RECOMMENDED[1])} of the predicted {predicted}"
     )
@@ -124,10 +124,10 @@ def recommended_threshold(best: CollectiveCost, stated: AcceptanceSpec) -> str:
 
 def in_stated_bandwidth(busbw: float, cost: CollectiveCost, stated: AcceptanceSpec) -> float:
     """A bus bandwidth in B/s, converted to the kind of bandwidth that the test states (algorithm or bus)."""
-    return busbw * cost.algbw / cost.busbw if key(stated) == "algbw" and cost.busbw else busbw
+    return busbw * cost.algbw / cost.busbw if metric_key(stated) == "algbw" and cost.busbw else busbw
 
 
-def key(stated: AcceptanceSpec) -> str:
+def metric_key(stated: AcceptanceSpec) -> str:
     """The key that states the figure."""
     return "busbw" if stated.busbw is not None or stated.algbw is None else "algbw"
 

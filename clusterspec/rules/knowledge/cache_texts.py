@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.rules.knowledge.service_relations import Derived
+from clusterspec.rules.knowledge.service_relations import DerivedFigure
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, items_of
 from clusterspec.rules.knowledge.text_loads import DIGITS, figures_in, number_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
@@ -35,7 +35,7 @@ _OTHER_BYTES = pattern(
 )
 
 
-def cache_sizes(text: str) -> Iterator[Derived]:
+def cache_sizes(text: str) -> Iterator[DerivedFigure]:
     """The sizes of caches that a sentence states together with one number of tokens and the bytes per token.
 
     >>> [(each.stated, each.computed) for each in cache_sizes("24,000 tokens x 327,680 B are 786 MB of cache.")]
@@ -54,7 +54,7 @@ def cache_sizes(text: str) -> Iterator[Derived]:
         if len(tokens) == len(small) == len(large) == 1:
             computed = tokens[0].value * small[0]
             message = f"according to the text, {tokens[0].value:,.10g} tokens of {display(small[0], 'B')} are {display(large[0], 'B')} of cache; they are {display(computed, 'B')}"
-            yield Derived(large[0], computed, message, sentence)
+            yield DerivedFigure(large[0], computed, message, sentence)
 
 
 LEAST, MOST = 512, 8e6

@@ -278,13 +278,13 @@ class Need(NamedTuple):
     capacity: Capacity
 
 
-def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
+def unit_counts_for_load(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
     """The numbers of units that, by a text, serve a load.
 
     >>> one = Capacity(14.0, "requests", "nodes")
-    >>> [each[1:3] for each in needs_in("Peak is 70 requests/s on pay day, that is five nodes. 3 requests/s.", [one])]
+    >>> [each[1:3] for each in unit_counts_for_load("Peak is 70 requests/s on pay day, that is five nodes. 3 requests/s.", [one])]
     [(5.0, 70.0)]
-    >>> [each[1:3] for each in needs_in("Five nodes of 14 requests/s are enough for 75 requests/s.", [one])]
+    >>> [each[1:3] for each in unit_counts_for_load("Five nodes of 14 requests/s are enough for 75 requests/s.", [one])]
     [(5.0, 75.0)]
     """
     for sentence in sentences_of(text) if found else ():

@@ -46,7 +46,7 @@ def checkpoint_time(
         return None
     if operations.pause is not None:
         return CheckpointTime(operations.pause.value)
-    return None if operations.asynchronous else stored_checkpoint_time(networks, model, workload, layout)
+    return None if operations.is_asynchronous else stored_checkpoint_time(networks, model, workload, layout)
 
 
 def saved_bytes(model: Model | None, workload: Workload | None) -> float | None:
@@ -112,7 +112,7 @@ def asynchronous_checkpoint_time(
     layout: Layout | None,
 ) -> CheckpointTime | None:
     """The time after which an asynchronous checkpoint is complete; None if it is not known, or training waits."""
-    if not operations.asynchronous or is_serving(workload):
+    if not operations.is_asynchronous or is_serving(workload):
         return None
     stated = operations.checkpoint.write_time if operations.checkpoint else None
     if stated is not None:

@@ -10,7 +10,7 @@ from clusterspec.units import display
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.energy import Supply
-    from clusterspec.cost.power import Drawn
+    from clusterspec.cost.power import MachinePower
     from clusterspec.cost.term import Term
 
 
@@ -52,7 +52,7 @@ def free_power_of_rack(parts: Parts) -> Value | None:
     return Value(limit.value - rack, limit.value - rack, f"{limit.written} less {display(rack, 'W')} of a full rack")
 
 
-def drawn(parts: Parts) -> Drawn | None:
+def drawn(parts: Parts) -> MachinePower | None:
     """The power and the energy of the machine with its work; none of a plan whose layout cannot run."""
     from clusterspec.cost.power import drawn_power
 

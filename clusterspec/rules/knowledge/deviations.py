@@ -14,7 +14,7 @@ from clusterspec.finding import Fix, Problem
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.stated import CatalogFigure, StatedFigure, rate, stated_figures
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units.display import (
     AGREES,
@@ -110,7 +110,7 @@ class Deviation:
     @property
     def fix(self) -> Fix | None:
         """A fix where only one cause fits."""
-        return rewrite(self.stated.at, self.causes[0].text, safe=True) if len(self.causes) == 1 else None
+        return value_fix(self.stated.at, self.causes[0].text, safe=True) if len(self.causes) == 1 else None
 
     def problem(self, rule: Rule) -> Problem:
         """The problem that its rule reports."""

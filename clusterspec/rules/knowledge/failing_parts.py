@@ -17,7 +17,7 @@ from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import PartRate
 from clusterspec.cost.feed_loss import POWER
 from clusterspec.cost.formulas.failures import goodput
-from clusterspec.cost.interruptions import REPAIR, Interruptions, Recovery, interruptions
+from clusterspec.cost.interruptions import REPAIR, Interruptions, Recovery, job_interruptions
 from clusterspec.cost.part_classes import SCALE_UP, SCALE_UP_SWITCH, PartClass
 from clusterspec.cost.standby import ONE_NODE, is_provided
 from clusterspec.quantity import HOUR, YEAR, Figure
@@ -65,7 +65,7 @@ class FailingMachine:
         self.recovery = Recovery.from_design(design, parameters) if design.layout is not None else None
         self.kept: Interruptions | None = None
         if step is not None and design.layout is not None:
-            self.kept = interruptions(design, parameters, step=step, failures=found)
+            self.kept = job_interruptions(design, parameters, step=step, failures=found)
         stated = design.spec.procurement.utilization if design.spec.procurement else None
         self.used = 1.0 if stated is None else stated
         self._steps: dict[tuple[Cut, ...], float | None] = {}
@@ -86,7 +86,7 @@ class FailingMachine:
         rates = self.failures()
         for part in self.classes:
             rate, seconds = rates.get(part.name), 0.0
-            if part.interrupts and rate is not None:
+            if part.interrupts_job and rate is not None:
                 seconds = self.stopped_seconds(part, self.repair_seconds(rate)) or 0.0
                 yield part, rate, seconds / HOUR
 
@@ -216,7 +216,7 @@ class FailingMachine:
         hours = self._moved_and_slowed_hours(part.nodes, part.held, step, repair)
         if hours is None:
             return None
-        if part.interrupts:
+        if part.interrupts_job:
             stopped = self.stopped_seconds(part, repair) or 0.0
             return HoursOfFailure(stopped / HOUR, hours[1] if part.restarts else 0.0)
         return HoursOfFailure(0.0, min(hours))

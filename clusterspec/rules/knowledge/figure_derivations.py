@@ -98,26 +98,26 @@ def derivations_of(
     >>> values("Of 2,000 billion tokens each step reads 4,000,000 tokens, hence 50,000 steps")
     ['2,000 billion tokens over 4,000,000 tokens: 500,000']
     """
-    yield from _totals(result, earlier, counts)
+    yield from _total_amounts(result, earlier, counts)
     if result.noun == STEP:
         yield from _steps_of_tokens(earlier)
         yield from _spans_of_steps(earlier)
     elif result.noun == "request" and not result.period:
-        yield from _flows(result, earlier)
+        yield from _average_stocks(result, earlier)
     elif result.noun == RACK:
-        yield from _racks(result, earlier)
+        yield from _rack_counts(result, earlier)
     elif result.noun == ENGINE:
-        yield from _engines(earlier)
+        yield from _engine_counts(earlier)
     elif result.noun == TOKEN and result.period:
         yield from _token_rates(earlier)
-        yield from _shares(result, earlier)
+        yield from _shares_of_parts(result, earlier)
     elif result.is_measure:
-        yield from _shares(result, earlier)
+        yield from _shares_of_parts(result, earlier)
         yield from _percentages(result, earlier)
         yield from _products(result, earlier, following)
 
 
-def _totals(
+def _total_amounts(
     result: StatedFigure, earlier: Sequence[StatedFigure], plan: Sequence[StatedFigure]
 ) -> Iterator[Derivation]:
     """What one of each, times the counts of its sentence or of the result's, gives in all."""
@@ -125,7 +125,7 @@ def _totals(
     if base is None or not (base.is_measure or base.noun in FLOWS or base.noun == FLOP):
         return
     joined, whole = _joined_factor(base, earlier), _counted_whole(base, earlier)
-    before = [each for each in earlier if _multiplies(each, base) or each is joined]
+    before = [each for each in earlier if _is_multiplier(each, base) or each is joined]
     counts = [each for each in before if each.sentence in (base.sentence, result.sentence)] or before
     flow = [each for each in counts if each.noun in FLOWS]
     known = {each.noun for each in counts}
@@ -154,7 +154,7 @@ def _counted_whole(base: StatedFigure, earlier: Sequence[StatedFigure]) -> State
     return count if not _DRAW.isdisjoint(base.before[-1:]) else None
 
 
-def _multiplies(count: StatedFigure, base: StatedFigure) -> bool:
+def _is_multiplier(count: StatedFigure, base: StatedFigure) -> bool:
     """Whether a count may multiply an amount of each: a whole number of parts, or of the tokens that the amount is for."""
     if count.is_measure or count is base or count.value < 2 or count.value % 1:
         return False
@@ -188,7 +188,7 @@ def _product(inputs: tuple[StatedFigure, ...], *, is_typed: bool = False) -> Der
     return Derivation(prod(each.value for each in inputs), inputs, " × ".join(each.words for each in inputs), is_typed)
 
 
-def _shares(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _shares_of_parts(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """What each of a number of parts has of the amount before, for a result per part."""
     base = next((each for each in reversed(earlier) if each.measures_like(result)), None)
     if base is None or not result.per:
@@ -209,7 +209,7 @@ def _percentages(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Itera
             yield Derivation(base.value * value, (base, share), f"{words}{share.words} of {base.words}")
 
 
-def _engines(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _engine_counts(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The engines of the accelerators before, where each takes a smaller number of them."""
     parts = [each for each in earlier if each.noun == ACCELERATOR and each.per == ENGINE]
     wholes = [each for each in earlier if each.noun == ACCELERATOR and not each.per]
@@ -245,7 +245,7 @@ def _is_of_rack(figure: StatedFigure) -> bool:
     return not (figure.noun or figure.is_measure) and [noun_of(each) for each in figure.behind[1:2]] == [RACK]
 
 
-def _flows(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _average_stocks(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """What is there on average of what arrives at a rate and stays for a time (Little's law)."""
     rates = [each for each in earlier if each.noun == result.noun and each.period]
     times = [each for each in earlier if each.dimensions == _SECONDS and not each.per]
@@ -253,7 +253,7 @@ def _flows(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[De
         yield _product((rate, time), is_typed=True)
 
 
-def _racks(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _rack_counts(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The racks of the nodes before, where each takes the smaller number of nodes."""
     nodes = [each for each in earlier if each.noun == NODE and not each.is_measure]
     parts = [*nodes, *(each for each in earlier if _is_of_rack(each))]
@@ -283,9 +283,9 @@ def _products(
     """Products and quotients of measures that have the units of the result, also times one count: energy, costs, times."""
     measures = [_with_factor(each, earlier) for each in earlier if each.is_measure][-MOST_MEASURES:]
     measures = [*following, *measures]
-    counts = [each for each in earlier if _multiplies(each, result) or is_joined(each)]
+    counts = [each for each in earlier if _is_multiplier(each, result) or is_joined(each)]
     counts = [each for each in counts if each.sentence == result.sentence and each.value >= 2][-MOST_COUNTS:]
-    for chosen, signs in _signed(measures):
+    for chosen, signs in _signed_sums(measures):
         dimensions = _dimensions(chosen, signs)
         if dimensions == result.dimensions:
             yield from _derivations_with_counts(chosen, signs, counts, 1.0)
@@ -296,7 +296,7 @@ def _products(
                 yield from _derivations_with_counts(chosen, signs, counts, 1 / period)
 
 
-def _signed(measures: Sequence[StatedFigure]) -> Iterator[tuple[tuple[StatedFigure, ...], tuple[int, ...]]]:
+def _signed_sums(measures: Sequence[StatedFigure]) -> Iterator[tuple[tuple[StatedFigure, ...], tuple[int, ...]]]:
     """Two or three measures of different units, each above or below the line, with the last one among them."""
     for size in (2, 3):
         for chosen in combinations(measures, size):

@@ -77,7 +77,7 @@ def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetti
     stated += [(f"cluster.software.{index}", each) for index, each in enumerate(_software(spec))]
     for key, written in stated:
         match = _RELEASE.match(written)
-        if match is not None and (least := _least_release(match["name"].strip(), sentences, match["release"])):
+        if match is not None and (least := _minimum_release(match["name"].strip(), sentences, match["release"])):
             yield FixedSetting(key, f"{match['name'].strip()} {least} or later", written)
             continue
         named = {*_releases_of(match["name"].strip(), sentences)} if match is not None else set()
@@ -138,7 +138,7 @@ def _release_pattern(name: str) -> re.Pattern[str]:
     return pattern(rf"(?i)(?<![\w-]){words} v?(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})\b")
 
 
-def _least_release(name: str, sentences: Sequence[str], own: str) -> str:
+def _minimum_release(name: str, sentences: Sequence[str], own: str) -> str:
     """The release of a software that the sentences demand at least, if the plan's ``own`` is older; else empty."""
     for sentence in sentences:
         for match in islice(_release_pattern(name).finditer(sentence), MOST_MATCHES):

@@ -58,7 +58,7 @@ class Lexicon:
             (len(others), Mention(meaning, start, words[at + len(others)][2]))
             for at, (word, start, _) in enumerate(words)
             for others, meaning in self._rows_of(word)
-            if _follow(plain, at + 1, others)
+            if _is_followed(plain, at + 1, others)
         ]
         phrases = [(size, each) for size, each in found if size]
         return [
@@ -92,7 +92,7 @@ def _forms_of(word: str) -> Iterable[str]:
         yield f"*{word[at:]}"
 
 
-def _follow(words: Sequence[str], at: int, others: Sequence[str]) -> bool:
+def _is_followed(words: Sequence[str], at: int, others: Sequence[str]) -> bool:
     """Whether other words follow at an index."""
     if not others:
         return True

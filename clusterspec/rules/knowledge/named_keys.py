@@ -112,7 +112,7 @@ def _powers(name: str) -> Powers:
     return above | ({("s", -1)} if per == "s" else {(per, -1)} if per else set())
 
 
-def named(
+def named_keys_row(
     key: str,
     figures: str,
     words: str = "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.rules.knowledge.named_figures import NAMED_MACHINE_AND_WORK
-from clusterspec.rules.knowledge.named_keys import SAME_MODEL, SAME_PRICE, NamedKey, named
+from clusterspec.rules.knowledge.named_keys import SAME_MODEL, SAME_PRICE, NamedKey, named_keys_row
 from clusterspec.standard import pattern
 
 _SAVES = r"(?:checkpoint\w*|ckpts?|snapshots?|saves?|sav(?:e|ing)|sicherung\w*|sichern|sauvegard\w*|guarda\w*|salvatagg\w*|salviamo)\b"
@@ -11,7 +11,7 @@ _SAVE_CUES = "checkpoint* ckpt ckpts snapshot snapshots save saves saving saved 
 NAMED = (
     *NAMED_MACHINE_AND_WORK,
     # operations
-    named(
+    named_keys_row(
         "operations.checkpoint.interval",
         "time",
         rf"(?:{_SAVES}[^.;,\d]{{0,24}}(?:\bevery|\binterval\w*|\balle|\bjede|\btoutes les|\btous les|\bcada|\bogni)|(?:\bevery|\balle|\bjede|\btoutes les|\btous les|\bcada|\bogni)\b(?=[^.;,]{{0,24}}{_SAVES}))",
@@ -19,14 +19,14 @@ NAMED = (
         r"object store|s3|long-term|archiv\w*|restart\w*|kept|keep|keeps|past|previous|preceding|vergangen\w*|aufbewahr\w*|gardé\w*|gardons|conserv\w*|passées?|pasad[oa]s|passat[ei]|bewaar\w*|bewaren|afgelopen|passad[oa]s|przechow\w*|takes?|evaluation|promot\w*|copied|second tier|every \w+ (?:checkpoint|save)|tier|daily",
         "s",
     ),
-    named(
+    named_keys_row(
         "operations.checkpoint.keep",
         "checkpoint",
         r"(?:(?:last|newest|letzten|derni\w+)(?=[^.;]{0,40}\b(?:keep|kept|stay|remain|retained|bleiben|gardé|conserv))|keep\w*|kept|retain\w*|stays?|remain|behalten|bleiben|aufbewahrt|gardons|conserv\w+)\b",
         "keep keeps kept retain* stay stays remain behalten bleiben aufbewahrt gardons conserv*",
         r"hours?|days?|object store|s3|tape|archive",
     ),
-    named(
+    named_keys_row(
         "operations.repair_time",
         "time",
         r"(?:repair\w*|rma|swap\w*|replaced|back|broken|failed node|reparatur\w*|austausch\w*|repariert|réparation\w*|réparé\w*)\b",
@@ -34,7 +34,7 @@ NAMED = (
         r"software|switch\w*|cables?|optics?|links?|drives?|fans?|response|technician|site|checkpoint\w*|restart\w*|gpu|gives? back|pays?|paid|earns?|lessor|spare parts?|job|roll\w*|warranty|contract",
         "s",
     ),
-    named(
+    named_keys_row(
         "operations.restart_time",
         "time",
         r"(?:restart(?:s|ing)? (?:takes?|needs?|costs?|time)|neustart\w*|redémarrage)\b",
@@ -43,7 +43,7 @@ NAMED = (
         "s",
     ),
     # the purchase
-    named(
+    named_keys_row(
         "procurement.term",
         "time",
         r"(?:contract (?:runs?|lasts?|is)|lease|rent(?:al|ed)? for|leased|term|reserv\w+|commitment|commit|vertrag\w*|laufzeit|miete\w*|bail|contrat|location)\b",
@@ -51,7 +51,7 @@ NAMED = (
         r"support|warrant\w*|hours|extend\w*|notice|power|colo\w*|electric\w*|short-term|long-term|payment|weeks?|strom\w*|wartung\w*",
         "s",
     ),
-    named(
+    named_keys_row(
         "procurement.warranty",
         "time",
         r"(?:warrant\w+|garantie|gewährleistung)\b",
@@ -59,7 +59,7 @@ NAMED = (
         r"battery|ssd|drives?|extended|cooling|cdu|starts?|after|each year|per year|burn-?in",
         "s",
     ),
-    named(
+    named_keys_row(
         "procurement.delivery.weeks",
         "time",
         r"(?:deliver(?:y|ed|s)?|lead time|geliefert|lieferung|lieferzeit|lieferfrist|livraison|livrée?s?)\b",
@@ -67,7 +67,7 @@ NAMED = (
         r"late|delay\w*|spares?|parts?|penalt\w*|damages|per week|switch\w*|optics|cables?|second|each|installation|first|acceptance|bandwidth|payment|from delivery|after delivery|nach lieferung|verzug|retard",
         "week",
     ),
-    named(
+    named_keys_row(
         "procurement.support.response",
         "time",
         r"(?:support|on[- ]site|technicians?|reaktionszeit|response time|intervention|technik\w*|dépannage)\b",
@@ -75,14 +75,14 @@ NAMED = (
         r"years?|months?|parts?|term|tokens?|requests?|latency|service credit|first token|severity|priority|p[1-4]|s[1-4]|phone|telefon\w*|repair\w*|jahre?n?|ans|delivered|delivery|power|weeks?",
         "s",
     ),
-    named(
+    named_keys_row(
         "procurement.tax",
         "share",
         r"(?:vat|sales tax|tax|mwst|ust|tva)\b",
         "vat tax mwst ust tva",
         "reverse charge|reduced|export",
     ),
-    named(
+    named_keys_row(
         "procurement.discount",
         "share",
         r"(?:discount\w*|off\b(?! the)|rebate|rabatt|remise)\b",
@@ -90,7 +90,7 @@ NAMED = (
         r"early|volume|second|power|shut|switch\w*|skonto|if|support|payment|days",
     ),
     *(
-        named(
+        named_keys_row(
             f"procurement.payment.{key}",
             "share",
             rf"(?:(?:with|on|at|upon|after|bei|mit|nach|à la|après) (?:the |der |die )?{words})\b",
@@ -107,8 +107,10 @@ NAMED = (
             ("acceptance", "(?:acceptance|abnahme|recette|réception)", "acceptance abnahme recette réception"),
         )
     ),
-    named("procurement.pue", "count", r"pue\b", "pue", "ppue|design|annual|winter|summer", same=SAME_PRICE, reach=30),
-    named(
+    named_keys_row(
+        "procurement.pue", "count", r"pue\b", "pue", "ppue|design|annual|winter|summer", same=SAME_PRICE, reach=30
+    ),
+    named_keys_row(
         "procurement.electricity",
         "money/kWh",
         cues="kwh",
@@ -116,7 +118,7 @@ NAMED = (
         unit="kWh",
         same=SAME_PRICE,
     ),
-    named(
+    named_keys_row(
         "procurement.utilization",
         "share",
         r"(?:utili[sz]ation|auslastung|busy)\b",
@@ -164,34 +166,36 @@ REPLICAS, MICRO_BATCHES, SEQUENCES = "replicas", "micro-batches for each replica
 LAYERS, EXPERTS = "layers for each stage", "experts for each rank"
 _NOT_OF_RUN = r"rehears\w*|lost|left|fail\w*|after|shrink\w*|spare|serv\w+|engines?|reward|rollout|draft|teacher|warm-?up|hsdp|active|chosen|shared|top|of which|between|mindestens|höchstens"
 NAMED_COUNTS = (
-    named(
+    named_keys_row(
         REPLICAS,
         "engine",
         cues="replicas replikate replikaten répliques réplicas",
         unless=rf"{_NOT_OF_RUN}|shard\w*|(?:replicas|replikate|répliques) (?:of|for) (?:the )?(?:data|checkpoint|store|file|weights|router|database|engine)|instances?",
     ),
-    named(
+    named_keys_row(
         MICRO_BATCHES,
         "micro-batch/engine micro-batch/rank micro-batch/step micro-batch",
         r"(?:(?:per|a|each|every|for each|je|pro|par|on each|in each) (?:replica|replikat|rank|step|schritt|update|optimizer step|pipeline|réplique|pas)|accumulat\w+|each)\b",
         "micro-batch* microbatch* micro mikrobatches lots",
         _NOT_OF_RUN,
     ),
-    named(SEQUENCES, "sequence/engine sample/engine", cues="sequences sequenzen séquences samples", unless=_NOT_OF_RUN),
-    named(
+    named_keys_row(
+        SEQUENCES, "sequence/engine sample/engine", cues="sequences sequenzen séquences samples", unless=_NOT_OF_RUN
+    ),
+    named_keys_row(
         SEQUENCES,
         "sequence/step sample/step",
         r"(?:per|each|every|pro|je|par|chaque) (?:replica|replikat|réplique)\b",
         "replica replikat réplique",
         _NOT_OF_RUN,
     ),
-    named(
+    named_keys_row(
         LAYERS,
         "layer/stage",
         r"(?:per|a|each|every|je|pro|par) (?:pipeline )?(?:stage|stufe|étage)\b",
         "layers schichten couches blocks",
         _NOT_OF_RUN,
     ),
-    named(EXPERTS, "expert/accelerator expert/rank", cues="experts experten", unless=_NOT_OF_RUN),
+    named_keys_row(EXPERTS, "expert/accelerator expert/rank", cues="experts experten", unless=_NOT_OF_RUN),
 )
 """Counts of a layout that no key states."""

@@ -8,7 +8,7 @@ from clusterspec.catalog.entries import Accelerator, Nic, Platform, Switch
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.reader import Entry
 from clusterspec.quantity import Figure
-from clusterspec.rules.knowledge.named_keys import named
+from clusterspec.rules.knowledge.named_keys import named_keys_row
 
 SAME, SAME_MEMORY, SAME_COUNT, SAME_PARAMETERS = 0.03, 0.09, 0.001, 0.08
 """Relative differences up to which a figure equals the catalog's: a memory may be in GB or GiB, and parameters are
@@ -23,8 +23,8 @@ _USED = (
 _MEMORIES = r"(?:hbm\d?e?|memory|vram|gddr\w*|speicher|mémoire)\b"
 _NOT_MEMORY = r"host|system|cpu|grace|dram|ram|lpddr\w*|ddr\d|free|left|usable|used|uses|needs?|takes?|weights?|cache|activations?|states?|per (?:token|layer)|allocated|reserved|budget|l2|sram|of (?:it|which|these)|together|all|storage|ssds?|nvme|disks?|files?|data|checkpoints?|node|box|rack|total|frei|davon"
 ROWS = (
-    named("memory", "size size/accelerator", rf"(?:{_MEMORIES}|{_HAS}|_+(?= \())", f"hbm* memory vram gddr* speicher mémoire {_HAS_CUES} _*", _NOT_MEMORY, "B", SAME_MEMORY, reach=24),
-    named(
+    named_keys_row("memory", "size size/accelerator", rf"(?:{_MEMORIES}|{_HAS}|_+(?= \())", f"hbm* memory vram gddr* speicher mémoire {_HAS_CUES} _*", _NOT_MEMORY, "B", SAME_MEMORY, reach=24),
+    named_keys_row(
         "memory bandwidth",
         "rate",
         r"(?:memory bandwidth|hbm\d?e?(?: bandwidth)?|bandwidth of its memory|speicherbandbreite|bande passante mémoire)\b",
@@ -33,7 +33,7 @@ ROWS = (
         "B/s",
         SAME,
     ),
-    named(
+    named_keys_row(
         "largest power",
         "watts watts/accelerator watts/node",
         r"(?:tdp|tgp|tbp|(?:at (?:its |the |most|full)?)?(?:max(?:imum|imal)?\w*|peak)|at most|nameplate|rated|höchst\w*|au (?:plus|maximum))\b",
@@ -42,7 +42,7 @@ ROWS = (
         "W",
         0.06,
     ),
-    named(
+    named_keys_row(
         "accelerators",
         "accelerator accelerator/rack accelerator/node",
         _HAS,
@@ -50,17 +50,17 @@ ROWS = (
         r"used|use|only|job|work\w*|tp|spare|of which|replica|engine|grace|nodes|racks|pod|superpod|cluster|domain|of|for|job|train\w*|serv\w*",
         same=SAME_COUNT,
     ),
-    named("cages", "cage cage/switch", _HAS, _HAS_CUES, r"used|free|spare|left|idle|needs?|of which|total|together|frei|belegt", same=SAME_COUNT),
-    named("ports", "port port/switch", _HAS, _HAS_CUES, _USED, same=SAME_COUNT),
-    named("layers", "layer", cues="layer layers schichten couches", unless=r"per|each|stage|first|last|of (?:these|them|which|the)|dense|moe|sliding|window\w*|local|global|linear|full|sparse|draft|mtp|recomput\w*|embedding|je|pro", same=SAME_COUNT),
-    named("hidden size", "count", r"(?:hidden (?:size|dimension|width)|d_model|model dimension|embedding dimension)(?: (?:of|is))?", "hidden d_model dimension", r"ffn|feed|mlp|expert|intermediate", same=SAME_COUNT, reach=40),
-    named("KV heads", "head", r"(?:kv|key-value)[- ]heads?\b", "kv key", "per|rank|gpu|replicat\\w*|each", same=SAME_COUNT, reach=0),
-    named("query heads", "head", r"(?:query|q|attention)[- ]heads?\b", "query attention q", "per|rank|gpu|each", same=SAME_COUNT, reach=0),
-    named("active parameters", "parameter count", r"(?:(?:of which|davon|dont)\b(?=[^.;]{0,30}\b(?:activ|aktiv|actif))|activ\w+|aktiv\w*|actifs?)\b", "activ* aktiv* actif actifs", r"experts?|layers?|ranks?|users?|links?|tokens", same=SAME_PARAMETERS, least=1e8),
-    named("parameters", "parameter", cues="parameter parameters params param paramètres", unless=r"active|activat\w*|aktiv\w*|actifs?|activés?|trainable|adapter|lora|embedding|per|each|encoder|draft|expert|non-?embedding|shard", same=SAME_PARAMETERS, least=1e8),
-    named("experts", "expert", cues="expert experts experten", unless=r"per (?!token)\w+|rank|gpu|each|every|routes?|routed to|active|activat\w*|chosen|chooses?|picks?|top|shared|redundant|replica\w*|token|select\w*|aktiv\w*|je", same=SAME_COUNT, least=3),
-    named("experts of a token", "expert count expert/token", r"(?:routes?|routed|activates?|active|chooses?|chosen|picks?|top-?k?|per token|selects?|each token|for each token|per token)\b", "route* activ* choose* chosen pick* top token select*", r"shared|parameters?|billion|milliarden|rank|gpu|layers?", same=SAME_COUNT, most=64, reach=30),
-    named("context", "token count", r"(?:context(?: (?:window|length))?|kontext(?:fenster|länge)?|fenêtre de contexte)(?: (?:of|is|von|de))?\b", "context kontext* contexte", r"users?|we|our|run|extend\w*|train\w*|limit\w*|serv\w*|prompt\w*|set|use[sd]?|need\w*|up to|cut|request\w*|pack\w*|sequence\w*|stage|phase|yarn|rope|original\w*|native\w*", same=0.05, least=1000),
+    named_keys_row("cages", "cage cage/switch", _HAS, _HAS_CUES, r"used|free|spare|left|idle|needs?|of which|total|together|frei|belegt", same=SAME_COUNT),
+    named_keys_row("ports", "port port/switch", _HAS, _HAS_CUES, _USED, same=SAME_COUNT),
+    named_keys_row("layers", "layer", cues="layer layers schichten couches", unless=r"per|each|stage|first|last|of (?:these|them|which|the)|dense|moe|sliding|window\w*|local|global|linear|full|sparse|draft|mtp|recomput\w*|embedding|je|pro", same=SAME_COUNT),
+    named_keys_row("hidden size", "count", r"(?:hidden (?:size|dimension|width)|d_model|model dimension|embedding dimension)(?: (?:of|is))?", "hidden d_model dimension", r"ffn|feed|mlp|expert|intermediate", same=SAME_COUNT, reach=40),
+    named_keys_row("KV heads", "head", r"(?:kv|key-value)[- ]heads?\b", "kv key", "per|rank|gpu|replicat\\w*|each", same=SAME_COUNT, reach=0),
+    named_keys_row("query heads", "head", r"(?:query|q|attention)[- ]heads?\b", "query attention q", "per|rank|gpu|each", same=SAME_COUNT, reach=0),
+    named_keys_row("active parameters", "parameter count", r"(?:(?:of which|davon|dont)\b(?=[^.;]{0,30}\b(?:activ|aktiv|actif))|activ\w+|aktiv\w*|actifs?)\b", "activ* aktiv* actif actifs", r"experts?|layers?|ranks?|users?|links?|tokens", same=SAME_PARAMETERS, least=1e8),
+    named_keys_row("parameters", "parameter", cues="parameter parameters params param paramètres", unless=r"active|activat\w*|aktiv\w*|actifs?|activés?|trainable|adapter|lora|embedding|per|each|encoder|draft|expert|non-?embedding|shard", same=SAME_PARAMETERS, least=1e8),
+    named_keys_row("experts", "expert", cues="expert experts experten", unless=r"per (?!token)\w+|rank|gpu|each|every|routes?|routed to|active|activat\w*|chosen|chooses?|picks?|top|shared|redundant|replica\w*|token|select\w*|aktiv\w*|je", same=SAME_COUNT, least=3),
+    named_keys_row("experts of a token", "expert count expert/token", r"(?:routes?|routed|activates?|active|chooses?|chosen|picks?|top-?k?|per token|selects?|each token|for each token|per token)\b", "route* activ* choose* chosen pick* top token select*", r"shared|parameters?|billion|milliarden|rank|gpu|layers?", same=SAME_COUNT, most=64, reach=30),
+    named_keys_row("context", "token count", r"(?:context(?: (?:window|length))?|kontext(?:fenster|länge)?|fenêtre de contexte)(?: (?:of|is|von|de))?\b", "context kontext* contexte", r"users?|we|our|run|extend\w*|train\w*|limit\w*|serv\w*|prompt\w*|set|use[sd]?|need\w*|up to|cut|request\w*|pack\w*|sequence\w*|stage|phase|yarn|rope|original\w*|native\w*", same=0.05, least=1000),
 )  # fmt: skip
 """The facts that texts state of parts, by the names that messages use."""
 

@@ -95,7 +95,7 @@ def stops_beyond_availability(text: str) -> Iterator[PlannedStop]:
         for each in islice(sentences_of(with_digits(text)), MOST_SENTENCES)
         if len(each) <= LONGEST_SENTENCE and not is_hypothetical(each) and not words_of_another(each)
     ]
-    promised = {(share, period) for each in sentences for share, period in _promised(each)}
+    promised = {(share, period) for each in sentences for share, period in _availability_periods(each)}
     parts = [part for each in sentences for part in _AGAINST.split(each)]
     stops = [(rate, each) for each in parts if (rate := _stopped_share(each))]
     if len(promised) == 1 and len(stops) == 1:
@@ -105,7 +105,7 @@ def stops_beyond_availability(text: str) -> Iterator[PlannedStop]:
             yield PlannedStop(share, left, rate * period, sentence)
 
 
-def _promised(sentence: str) -> Iterator[tuple[float, float]]:
+def _availability_periods(sentence: str) -> Iterator[tuple[float, float]]:
     """The availabilities in percent of a sentence, each with the seconds of its period: a year where it names none."""
     shares = {number_in_text(each) for each in _SHARE.findall(sentence)}
     if len(shares) == 1 and _AVAILABLE.search(sentence) is not None:

@@ -52,7 +52,7 @@ def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
     return band is not None and (high < CHEAP * band[0] or low > DEAR * band[1])
 
 
-def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
+def lowest_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
     """The rent of all nodes over the term at the low end of the hourly price, with discount and tax applied; None
     without a price or a term.
     """

@@ -13,7 +13,7 @@ from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.product_names import counts_before, named_entries, switches_named
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text, watts_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, number_in_text, watts_in_text
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -185,7 +185,7 @@ def _printed_memory(part: Accelerator) -> float:
 
 def _is_sum(stated: float, sizes: Sequence[float]) -> bool:
     """Whether a memory size in GB is the total of several accelerators of one size."""
-    return any(agree(stated, size * max(1, round(stated / size)), SAME_MEMORY) for size in sizes) and (
+    return any(are_close(stated, size * max(1, round(stated / size)), SAME_MEMORY) for size in sizes) and (
         stated <= max(sizes) * _MOST_TOGETHER
     )
 
@@ -362,7 +362,7 @@ def power_figures(line: Offered, text: str, power: PowerSpec) -> Iterator[OtherF
         pairs = (("current", AMPERES, power.pdus.current, "A"), ("voltage", VOLTS, power.pdus.voltage, "V"))
         for key, figures, stated, unit in pairs:
             found = [number_in_text(each) for each in figures.findall(text)]
-            if stated is not None and found and not any(agree(each, stated.value, SAME) for each in found):
+            if stated is not None and found and not any(are_close(each, stated.value, SAME) for each in found):
                 yield OtherFigure(line, f"{found[0]:g} {unit}", f"power.pdus.{key}", display(stated.value, unit))
                 return
     capacity = power.cdus.capacity if power.cdus is not None else None

@@ -239,7 +239,7 @@ class UnusualValue:
     range: UsualRange
 
     @property
-    def impossible(self) -> bool:
+    def is_impossible(self) -> bool:
         """Whether the value cannot be right, because it is far beyond every market or machine."""
         limit = self.range.limit
         return limit is not None and (self.value >= limit * self.range.high or self.value * limit <= self.range.low)

@@ -12,10 +12,10 @@ PADDED = 0.02
 """Relative difference up to which two vocabulary sizes may belong to one tokenizer with different padding."""
 
 
-def same_tokenizer(one: int, other: int) -> bool:
+def may_share_tokenizer(one: int, other: int) -> bool:
     """Whether vocabularies of these sizes may belong to one tokenizer.
 
-    >>> same_tokenizer(151936, 152064), same_tokenizer(32000, 128256)
+    >>> may_share_tokenizer(151936, 152064), may_share_tokenizer(32000, 128256)
     (True, False)
     """
     return abs(one / other - 1) <= PADDED

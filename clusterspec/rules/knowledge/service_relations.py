@@ -23,7 +23,7 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 
-class Derived(NamedTuple):
+class DerivedFigure(NamedTuple):
     """A stated and a computed figure of a sentence; with ``exact``, a stated figure that is too low is wrong too."""
 
     stated: float
@@ -68,7 +68,7 @@ _OF_REQUEST = pattern(
 _TIMES_SIGN = pattern(r"^ ?[x×*·] ?$")
 
 
-def requests_in_flight(text: str) -> Iterator[Derived]:
+def requests_in_flight(text: str) -> Iterator[DerivedFigure]:
     """The requests in flight of sentences that also state exactly one request rate and one time per request.
 
     >>> [(each.stated, each.computed) for each in requests_in_flight("20 requests/s that take 12 s are 120 in flight.")]
@@ -102,7 +102,7 @@ def _is_time_of_request(sentence: str, rate: LoadFigure, time: LoadFigure) -> bo
     return of_request is not None and not unit_of_capacity(sentence, rate)
 
 
-def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds: float) -> Iterator[Derived]:
+def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds: float) -> Iterator[DerivedFigure]:
     """The stated and the computed number of requests in flight, if they differ by more than rounding explains."""
     kilo = flying["kilo"] or flying["kilo_behind"]
     stated, computed = (
@@ -113,7 +113,7 @@ def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds:
     tolerance = EXACT if follows else ROUNDED
     if stated and computed and not 1 / tolerance <= stated / computed <= tolerance:
         message = f"according to the text, {rate:,.4g} requests/s of {display(seconds, 's')} each are {stated:,.10g} in flight; they are {computed:,.6g}"
-        yield Derived(stated, computed, message, sentence)
+        yield DerivedFigure(stated, computed, message, sentence)
 
 
 ROUNDED, EXACT = 1.25, 1.1
@@ -137,7 +137,7 @@ _OTHER_LOAD = pattern(
 )
 
 
-def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
+def counts_of_period(text: str, planned: float | None) -> Iterator[DerivedFigure]:
     """Requests or tokens per day, month or some hours, with the rate in their sentence or the ``planned`` requests/s.
 
     >>> text = "40 requests/s around the clock are 34 M requests a day."
@@ -168,7 +168,7 @@ def counts_of_period(text: str, planned: float | None) -> Iterator[Derived]:
                 continue
             computed = rate * period
             message = f"according to the text, there are {count.value:,.10g} {count.kind} in {what}; at {of}, {rate:,.6g} {count.kind}/s, they are {'' if constant else 'at most '}{computed:,.0f}"
-            yield Derived(count.value, computed, message, sentence, constant)
+            yield DerivedFigure(count.value, computed, message, sentence, constant)
 
 
 _AT = pattern(r"(?i)\b(?:at|bei|à|mit|with|a) (?:a |its |the |our |constant |rate of |an average of ){0,4}$")
@@ -258,7 +258,7 @@ def _sentence_without(sentence: str, figures: Sequence[LoadFigure]) -> str:
     return sentence
 
 
-def token_rates(text: str) -> Iterator[Derived]:
+def token_rates(text: str) -> Iterator[DerivedFigure]:
     """The token rates that a sentence derives from its only request rate and the tokens per request.
 
     >>> text = "With 2,000 tokens in and 500 out, 20 requests/s are 5,000 tokens/s. 2,000 input tokens: 2 requests/s are 900 tokens/s."
@@ -285,7 +285,7 @@ def token_rates(text: str) -> Iterator[Derived]:
         factor = stated / nearest if nearest else 1.0
         if factor > 1.25 or factor < 0.8:
             message = f"according to the text, {rates[0].value:,.6g} requests/s are {stated:,.10g} tokens/s; with {' and '.join(f'{each:,.10g}' for each in lengths)} tokens each they are {possible[-1]:,.10g}"
-            yield Derived(stated, possible[-1], message, sentence)
+            yield DerivedFigure(stated, possible[-1], message, sentence)
 
 
 _LAYERS = pattern(
@@ -300,7 +300,7 @@ _TIMES = pattern(
 )
 
 
-def amplified_attempts(text: str) -> Iterator[Derived]:
+def amplified_attempts(text: str) -> Iterator[DerivedFigure]:
     """The attempts of several retrying layers, if a text adds the attempts of the layers instead of multiplying them.
 
     >>> text = "Three layers make three attempts each, so an outage brings at most nine times the load."
@@ -317,7 +317,7 @@ def amplified_attempts(text: str) -> Iterator[Derived]:
             stated = _small_number(match["times"] or match["factor"])
             if stated == one * each != each**one:
                 message = f"according to the text, {one} layers with {each} attempts each make {stated} times the load; attempts multiply: {each**one} times"
-                yield Derived(stated, each**one, message, sentence)
+                yield DerivedFigure(stated, each**one, message, sentence)
                 return
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from clusterspec.rules.knowledge.service_relations import Derived
+from clusterspec.rules.knowledge.service_relations import DerivedFigure
 from clusterspec.rules.knowledge.text_loads import (
     DIGITS,
     figures_in,
@@ -61,7 +61,7 @@ _ONE = word_set("one a an ein eine un une una")
 """Words for one part of a whole; a text about a part has one of them and the name of a unit."""
 
 
-def shares_of_traffic(text: str) -> Iterator[Derived]:
+def shares_of_traffic(text: str) -> Iterator[DerivedFigure]:
     """The share of the traffic that one engine gets where a text spreads the traffic evenly.
 
     >>> [(each.stated, each.computed) for each in shares_of_traffic("One of 20 engines gets 10 % of the traffic by round robin.")]
@@ -79,7 +79,7 @@ def shares_of_traffic(text: str) -> Iterator[Derived]:
         computed = 100 / max(1, int(match["all"] or match["other"]))
         if not 0.8 <= shares[0].value / computed <= 1.25:
             message = f"according to the text, one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
-            yield Derived(shares[0].value, computed, message, sentence)
+            yield DerivedFigure(shares[0].value, computed, message, sentence)
 
 
 _ENGINES = pattern(r"(?i)^ (?:of|with|on|à|mit|von|de) $")
@@ -105,7 +105,7 @@ _EACH = pattern(
 _IN_ALL = pattern(r"(?i)^ (?:in (?:all|total)|altogether|together|overall|insgesamt|zusammen|au total|en total)\b|^$")
 
 
-def totals_of_units(text: str) -> Iterator[Derived]:
+def totals_of_units(text: str) -> Iterator[DerivedFigure]:
     """Totals of engines or accelerators that a text derives from a number of nodes or engines and the number in each.
 
     >>> text = "Six nodes with eight engines each, 40 engines in all."
@@ -120,4 +120,4 @@ def totals_of_units(text: str) -> Iterator[Derived]:
             if units and whole.kind != part.kind and stated and total.value != whole.value * part.value:
                 computed = whole.value * part.value
                 message = f"according to the text, {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
-                yield Derived(total.value, computed, message, sentence)
+                yield DerivedFigure(total.value, computed, message, sentence)

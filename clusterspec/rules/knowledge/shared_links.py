@@ -85,7 +85,7 @@ def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
     total = _link_rate(fleet, jobs, ends) if jobs and len(ends) == 2 else None
     if not total:
         return None
-    found = {job.name: each for job in jobs if (each := _crossing(job)) is not None}
+    found = {job.name: each for job in jobs if (each := _traffic_on_link(job)) is not None}
     return LinkDemand(total, found, {job.name: job.spec.nodes_of or job.name for job in jobs})
 
 
@@ -139,7 +139,7 @@ def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | N
     return link.total * share if link is not None else None
 
 
-def _crossing(job: Job) -> Crossing | None:
+def _traffic_on_link(job: Job) -> Crossing | None:
     """The traffic of a job on a link; None if its times are unknown. In reinforcement learning, the weights of a step
     are sent during its weight sync.
     """

@@ -133,7 +133,7 @@ def _saving_rate(job: Job) -> SavingRate | None:
         return None
     interval = operations.interval.value if operations.interval else 0.0
     saving = operations.checkpoint.write_time if operations.checkpoint else None
-    written = saving or (None if operations.asynchronous else operations.pause)
+    written = saving or (None if operations.is_asynchronous else operations.pause)
     seconds = min(interval, written.value) if written is not None else interval
     size = saved_bytes(design.workload.model, design.workload)
     return SavingRate(size / seconds, size / interval) if seconds > 0 and size is not None else None

@@ -40,7 +40,7 @@ def sent_seconds(plan: Plan, axes: Collection[str]) -> float:
     return sum(row.seconds for row in plan.communication if row.axis in axes)
 
 
-def bubble(plan: Plan) -> float:
+def bubble_seconds(plan: Plan) -> float:
     """Idle seconds of the pipeline per step; 0 if the step is not known."""
     return plan.step.times.bubble if plan.step else 0.0
 
@@ -50,7 +50,7 @@ def computing_seconds(plan: Plan) -> float:
     return plan.step.computing_seconds if plan.step else 0.0
 
 
-def share(seconds: float, plan: Plan) -> float:
+def share_of_step(seconds: float, plan: Plan) -> float:
     """Seconds as a share of the step; 0 if the step is not known."""
     whole = plan.step_seconds
     return seconds / whole if whole else 0.0

@@ -100,7 +100,7 @@ def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFig
     """A scale-up bandwidth at a key, with the catalog's; None for another key."""
     if at == BANDWIDTH:
         return StatedFigure(
-            at, "scale-up", quantity, (*_total_link_figures(cluster), *_most_links(cluster)), _scopes(cluster)
+            at, "scale-up", quantity, (*_total_link_figures(cluster), *_main_link_figures(cluster)), _scopes(cluster)
         )
     return StatedFigure(at, "peer", quantity, _peer_figures(cluster)) if at == PEER_BANDWIDTH else None
 
@@ -119,7 +119,7 @@ def _total_link_figures(cluster: Cluster) -> tuple[CatalogFigure, ...]:
     return _present_figures(figures)
 
 
-def _most_links(cluster: Cluster) -> Iterator[CatalogFigure]:
+def _main_link_figures(cluster: Cluster) -> Iterator[CatalogFigure]:
     """Figures for more than half of an accelerator's links, in equal number to each peer of a full mesh; the other
     links lead to the host.
     """

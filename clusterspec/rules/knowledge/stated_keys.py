@@ -125,7 +125,7 @@ def _wrong_among(
         for each in statements_in(sentence, own, rows):
             found.setdefault(each.key.key, []).append(each)
     for key, stated in found.items():
-        wrong = [each for each in stated if not agrees(each, own[key])]
+        wrong = [each for each in stated if not is_stated_value(each, own[key])]
         if len(wrong) == len(stated) and len({each.value for each in wrong}) == 1 and not isnan(wrong[0].value):
             yield wrong[0]
 
@@ -139,7 +139,7 @@ def plain_text(text: str) -> str:
     return plain
 
 
-def agrees(each: Statement, own: Sequence[float]) -> bool:
+def is_stated_value(each: Statement, own: Sequence[float]) -> bool:
     return any(abs(each.value - value) <= each.key.same * abs(value) for value in own)
 
 
@@ -161,7 +161,7 @@ def statements_in(
         taken = any(other.cue == each.cue and other.distance < each.distance for other in readings)
         values = own[each.statement.key.key]
         other = _is_of_another_subject(sentence, each) or _states_own_price(sentence, each, values[0])
-        if not agrees(each.statement, values) and other:
+        if not is_stated_value(each.statement, values) and other:
             continue
         if not taken and _is_of_present_design(sentence, each, values[0]):
             is_range = _is_of_range(sentence, each)
@@ -204,7 +204,7 @@ def _is_of_present_design(sentence: str, reading: _Reading, own: float) -> bool:
     """
     if _is_of_something_else(sentence, reading) or _is_of_a_part(sentence, reading, own):
         return False
-    start, end = _bounds(sentence, reading.start, reading.end)
+    start, end = _clause_span(sentence, reading.start, reading.end)
     clause = sentence[start:end]
     if is_hypothetical(clause) or is_of_other_plan(clause) or _is_not_of_key(sentence, reading):
         return False
@@ -244,7 +244,9 @@ def _states_own_price(sentence: str, reading: _Reading, own: float) -> bool:
 def _is_not_of_key(sentence: str, reading: _Reading) -> bool:
     """Whether the clause of a figure has words that show that the figure is not the value of the key."""
     unless = reading.statement.key.unless
-    return unless is not None and unless.search(sentence, *_bounds(sentence, reading.start, reading.end)) is not None
+    return (
+        unless is not None and unless.search(sentence, *_clause_span(sentence, reading.start, reading.end)) is not None
+    )
 
 
 def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
@@ -284,7 +286,7 @@ def _is_of_range(sentence: str, reading: _Reading) -> bool:
     return _RANGE_BEHIND.match(behind) is not None or _RANGE.search(before) is not None
 
 
-def _bounds(sentence: str, start: int, end: int) -> tuple[int, int]:
+def _clause_span(sentence: str, start: int, end: int) -> tuple[int, int]:
     """The clause with a figure; a clause that begins with a preposition is read with the next one."""
     first, last = clause_bounds(sentence, start, end)
     if _CONDITION.match(sentence[first:last]) is not None:

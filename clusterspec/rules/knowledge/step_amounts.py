@@ -81,7 +81,7 @@ def is_result(sentence: str, begin: int, stated: Figure) -> bool:
     return behind is not None or RESULT.search(sentence[begin : stated.start]) is not None
 
 
-def differs(stated: Figure, right: float, most: float, apart: float = SAME) -> bool:
+def is_off_result(stated: Figure, right: float, most: float, apart: float = SAME) -> bool:
     """Whether a result differs from the right one by more than its rounding, and by at most ``most``."""
     off = abs(stated.value / right - 1) if right else 0.0
     return apart + stated.rounding < off <= most

@@ -12,9 +12,9 @@ from clusterspec.rules.knowledge.step_amounts import (
     SAME,
     SHARE,
     claim_of,
-    differs,
     is_equal,
     is_money,
+    is_off_result,
     may_be_money,
 )
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of
@@ -85,7 +85,7 @@ def wrong_shares(sentence: str, figures: Sequence[Figure], before: Sequence[Figu
             possible = [each * other * factor for each in earlier for other in factors]
             if result.powers == MONEY and _NO_RESULT.search(sentence[share.end : result.start]) is None:
                 shares = [each * share.value for each in (*earlier, *(one / factor for one in possible))]
-                near = [each for each in possible if differs(result, each, NEAR)]
+                near = [each for each in possible if is_off_result(result, each, NEAR)]
                 if near and not any(is_equal(result, each) for each in (*possible, *shares, *earlier)):
                     right = min(near, key=lambda each: abs(each - result.value))
                     words = f"{right / factor:,.9g} {'less' if sign < 0 else 'plus'} {share.words}"
@@ -103,7 +103,7 @@ def wrong_bases(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
         if _BECOMES.search(sentence[base.end : result.start]) is None:
             continue
         right = base.value * (1 + sign * share.value)
-        if differs(result, right, NEAR) and not is_equal(result, base.value * share.value):
+        if is_off_result(result, right, NEAR) and not is_equal(result, base.value * share.value):
             yield claim_of(result, right, f"{base.words} {'less' if sign < 0 else 'plus'} {share.words}")
 
 
@@ -129,6 +129,6 @@ def wrong_rests(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
         parts += [(each.value, each.words) for each in fractions_in(sentence[: rest.start])]
         left = 1 - sum_of(value for value, _ in parts)
         right = left * amounts[0].value
-        if parts and 0 < left < 1 and rest.value > right / 2 and differs(rest, right, 1.0):
+        if parts and 0 < left < 1 and rest.value > right / 2 and is_off_result(rest, right, 1.0):
             words = f"{amounts[0].words} without {' and '.join(each for _, each in parts)}"
             yield claim_of(rest, right, words)

@@ -19,11 +19,11 @@ from clusterspec.rules.knowledge.step_amounts import (
     YEARS_APART,
     amount_of,
     claim_of,
-    differs,
     is_amount,
     is_count,
     is_equal,
     is_money,
+    is_off_result,
     is_result,
     period_behind,
 )
@@ -60,7 +60,7 @@ def wrong_years(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
         cued = RESULT.search(gap) is not None or _IN.match(gap) is not None or _is_over(sentence, result, time, gap)
         if not yearly or not cued or time.value < SHORTEST:
             continue
-        if differs(result, yearly * time.value, FAR, YEARS_APART):
+        if is_off_result(result, yearly * time.value, FAR, YEARS_APART):
             yield claim_of(result, yearly * time.value, f"{rate.words} over {time.words}")
 
 
@@ -95,7 +95,7 @@ def wrong_periods(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
             continue
         right = other.value * rate / again
         periods = [amount_of(each) / value for each, value in ((one, rate), (other, again))]
-        if abs(periods[0] / periods[1] - 1) > YEARS_APART and differs(other, right, FAR, YEARS_APART):
+        if abs(periods[0] / periods[1] - 1) > YEARS_APART and is_off_result(other, right, FAR, YEARS_APART):
             yield claim_of(other, right, sentence[one.start : one.end])
 
 
@@ -118,7 +118,7 @@ def wrong_groups(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
         values = [amount_of(each) for each in amounts]
         right = sum_of(count.value * value for count, value in zip(counts, values, strict=True))
         stated = total._replace(value=amount_of(total))
-        if differs(stated, right, FAR) and not is_equal(stated, sum_of(values)):
+        if is_off_result(stated, right, FAR) and not is_equal(stated, sum_of(values)):
             words = " and ".join(f"{one.words} times {two.words}" for one, two in zip(counts, amounts, strict=True))
             yield claim_of(stated, right, words)
         return
@@ -144,7 +144,7 @@ def wrong_products_of_each(sentence: str, figures: Sequence[Figure]) -> Iterator
         value = amount_of(each) if money else each.value
         right = prod((count.value, value, periods))
         stated = result._replace(value=amount_of(result)) if money else result
-        if right and (alike or money) and differs(stated, right, FAR):
+        if right and (alike or money) and is_off_result(stated, right, FAR):
             words = f"{count.words} times {each.words}" + (f" over {figures[2].words}" if at == 3 else "")
             yield claim_of(stated, right, words)
             return
@@ -168,7 +168,7 @@ def wrong_totals_of_each(sentence: str, figures: Sequence[Figure], begin: int) -
         counts = [one for one in figures if one.end <= each.start and _is_counted(sentence, one, names[0])]
         if len(counts) == 1 and TOTAL.search(around) is not None:
             right = counts[0].value * each.value
-            if differs(total, right, 1.0):
+            if is_off_result(total, right, 1.0):
                 yield claim_of(total, right, f"{counts[0].words} times {each.words}")
 
 
@@ -192,6 +192,6 @@ def wrong_sums(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
     }
     if any(is_equal(total, each) for each in (*sums, *(each.value for each in parts))):
         return
-    near = [each for each in sums if differs(total, each, NEAR) and parts[-1] in sums[each]]
+    near = [each for each in sums if is_off_result(total, each, NEAR) and parts[-1] in sums[each]]
     if len(near) == 1:
         yield claim_of(total, near[0], " and ".join(each.words for each in sums[near[0]]))

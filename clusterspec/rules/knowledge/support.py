@@ -18,7 +18,7 @@ class Refusal(NamedTuple):
     help: str
 
 
-def refusal(release: str, statement: Statement, used: frozenset[str], accelerator: str) -> Refusal:
+def refusal_message(release: str, statement: Statement, used: frozenset[str], accelerator: str) -> Refusal:
     """The message that a release does not support a combination of features, with the remedy.
 
     ``used`` are the features that the design uses, on an ``accelerator``.

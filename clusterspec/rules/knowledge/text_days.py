@@ -60,7 +60,7 @@ _OPEN = pattern(
 )
 
 
-class Dated(NamedTuple):
+class DatedMention(NamedTuple):
     """A day, and its place in a sentence."""
 
     day: date
@@ -134,7 +134,7 @@ def wrong_times(text: str) -> Iterator[WrongTime]:
             yield from _contradictions(sentence, *days)
 
 
-def days_in(sentence: str) -> Iterator[Dated]:
+def days_in(sentence: str) -> Iterator[DatedMention]:
     """The days of a sentence; one without a year is in the year of the other, or of this century's first common year."""
     found = [*islice(_DAY.finditer(sentence), MOST_DAYS)]
     years = [int(each["y"]) for each in found if each["y"]]
@@ -145,7 +145,7 @@ def days_in(sentence: str) -> Iterator[Dated]:
         if day is not None and last is not None and day < last and not match["y"]:
             day = _date(year + 1, match)
         if day is not None:
-            yield Dated(day, match.start(), match.end())
+            yield DatedMention(day, match.start(), match.end())
             last = day
 
 
@@ -159,7 +159,7 @@ def _date(year: int, match: re.Match[str]) -> date | None:
         return None
 
 
-def _contradictions(sentence: str, first: Dated, last: Dated) -> Iterator[WrongTime]:
+def _contradictions(sentence: str, first: DatedMention, last: DatedMention) -> Iterator[WrongTime]:
     times = [each for each in figures_of(sentence) if {(TIME, 1)} in (each.powers, each.bare) and each.value >= 7 * DAY]
     if len(times) != 1 or _FROM.search(sentence[: first.start]) is None:
         return
@@ -179,7 +179,7 @@ def _contradictions(sentence: str, first: Dated, last: Dated) -> Iterator[WrongT
             yield WrongTime(*words)
 
 
-def _is_equal(sentence: str, start: int, end: int, first: Dated, last: Dated) -> bool:
+def _is_equal(sentence: str, start: int, end: int, first: DatedMention, last: DatedMention) -> bool:
     """Whether a sentence states a time as the span from a first to a last day, after the days or directly before them."""
     behind = start >= last.end and _IS.match(sentence[last.end : start]) is not None
     return behind or (end <= first.start and first.start - end <= len(", and that from "))

@@ -98,7 +98,7 @@ def weeks_in(text: str) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Dated:
+class DatedClause:
     """A clause with dates: its key, its text and the sentence around it, in English as far as suppliers' words go."""
 
     at: Path
@@ -114,7 +114,7 @@ class Timeline:
     `priced` is the date of the prices, and `weeks` the time from the order to the last delivery.
     """
 
-    clauses: Sequence[Dated]
+    clauses: Sequence[DatedClause]
     priced: date | None
     weeks: float | None
 
@@ -135,11 +135,11 @@ class Timeline:
                 if path[:2] != ("procurement", "delivery"):
                     continue
                 days = [day for week in weeks_in(text) if (day := _weeks_after(ordered, week)) is not None]
-                clauses += [Dated(path, text, text, days)] if days and not dates_in(text) else []
+                clauses += [DatedClause(path, text, text, days)] if days and not dates_in(text) else []
         return timeline
 
     @property
-    def lapses(self) -> list[Dated]:
+    def lapses(self) -> list[DatedClause]:
         """The clauses in which something ends."""
         return [each for each in self.clauses if ENDS.search(each.text) is not None]
 
@@ -212,7 +212,7 @@ class Timeline:
         """The last day of a migration."""
         return self._last_day(lambda each: MIGRATION.search(each.text) is not None)
 
-    def _last_day(self, is_of: Callable[[Dated], bool]) -> date | None:
+    def _last_day(self, is_of: Callable[[DatedClause], bool]) -> date | None:
         """The last day in the clauses of an event; None if there is none. Clauses in which something ends are skipped,
         unless a milestone states a period.
         """
@@ -225,7 +225,7 @@ class Timeline:
         return max(found, default=None)
 
 
-def _is_period(clause: Dated) -> bool:
+def _is_period(clause: DatedClause) -> bool:
     """Whether a milestone states both days of a period, such as `2031-03-03 until 2031-03-14`."""
     return len(clause.days) > 1 and clause.at[:2] == ("procurement", "delivery")
 
@@ -237,7 +237,7 @@ _WITHIN = pattern(
 _DAYS_OF = {"day": 1, "week": 7, "month": 31}
 
 
-def _dated_clauses(at: Path, text: str, before: str) -> Iterator[Dated]:
+def _dated_clauses(at: Path, text: str, before: str) -> Iterator[DatedClause]:
     """The clauses of a text that have dates; a text with one date is one clause. A time span that begins on a date
     counts as its end date. The sentence of a text that begins with a pronoun includes the one ``before``.
     """
@@ -249,9 +249,9 @@ def _dated_clauses(at: Path, text: str, before: str) -> Iterator[Dated]:
             text = text.replace(start, f"until {until}", 1)
     days = dates_in(text)
     if len(days) == 1:
-        yield Dated(at, text, about, days)
+        yield DatedClause(at, text, about, days)
     elif days:
-        yield from (Dated(at, each, about, found) for each in clauses_of(text) if (found := dates_in(each)))
+        yield from (DatedClause(at, each, about, found) for each in clauses_of(text) if (found := dates_in(each)))
 
 
 def _weeks_after(start: date, weeks: float) -> date | None:

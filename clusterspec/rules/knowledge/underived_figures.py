@@ -96,7 +96,7 @@ def underived_figures(
         found = _wrong_derivation(text, figures, at, counts)
         if found is not None:
             derivation, slip = found
-            others = [each for each in figures if each is not result and not _restates(figures, at, each)]
+            others = [each for each in figures if each is not result and not _is_restated(figures, at, each)]
             if not _is_explained(result, derivation, others, keys):
                 yield UnderivedFigure(result.words, _in_unit(derivation.value, result), derivation.words, slip)
 
@@ -199,7 +199,7 @@ def _plan_count(value: float, noun: str) -> StatedFigure:
     )
 
 
-def _restates(figures: Sequence[StatedFigure], at: int, other: StatedFigure) -> bool:
+def _is_restated(figures: Sequence[StatedFigure], at: int, other: StatedFigure) -> bool:
     """Whether another figure is the result in other units, next to it."""
     result = figures[at]
     before = at > 0 and figures[at - 1] is other and is_linked(result)
@@ -280,7 +280,7 @@ def _in_unit(value: float, result: StatedFigure) -> str:
 
 
 def _words_behind_number(result: StatedFigure) -> list[str]:
-    """The words of a figure behind its number, whose thousands may be apart: `25 804 heures`."""
+    """The words of a figure that follow its number, whose thousands may be separated by spaces: `25 804 heures`."""
     words, whole = result.words.split(), f"{result.value / result.scale:.0f}"
     apart = (count for count in (2, 3, 4) if "".join(words[:count]) == whole)
     return words[next(apart, 1) :]

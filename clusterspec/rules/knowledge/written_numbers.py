@@ -289,7 +289,7 @@ def total_watts_in(text: str) -> set[float]:
     return {watts_in_text(number, unit) for number, unit in _WATTS_OF_WHOLE.findall(text)}
 
 
-def agree(one: float, other: float, tolerance: float) -> bool:
+def are_close(one: float, other: float, tolerance: float) -> bool:
     """Whether two figures are the same within a relative difference."""
     return abs(one - other) <= tolerance * other
 

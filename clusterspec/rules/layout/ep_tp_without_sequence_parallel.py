@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 
 RULE = Rule.of(__name__, "error")
 
@@ -72,4 +72,4 @@ def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]
         "dispatch every token"
     )
     severity = "error" if held.named else "warning"
-    yield RULE.problem(at, message, "write `sequence_parallel: true`", severity=severity, fix=rewrite(at, "true"))
+    yield RULE.problem(at, message, "write `sequence_parallel: true`", severity=severity, fix=value_fix(at, "true"))

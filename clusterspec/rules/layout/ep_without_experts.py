@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 
 RULE = Rule.of(__name__, "error")
 
@@ -60,4 +60,4 @@ def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if layout.ep > 1 and model.experts == 0:
         message = f"ep {layout.ep} has no effect: the model has no experts"
         help_ = "write `ep: 1`, or describe the experts of the model"
-        yield RULE.problem("layout.ep", message, help_, fix=rewrite("layout.ep", "1"))
+        yield RULE.problem("layout.ep", message, help_, fix=value_fix("layout.ep", "1"))

@@ -72,7 +72,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.legality import refused_statements
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.support import refusal
+from clusterspec.rules.knowledge.support import refusal_message
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
@@ -90,7 +90,7 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
     for statement, used in refused_statements(design):
         if statement.combination.uses:  # the others concern the accelerator alone
-            found = refusal(release, statement, used, accelerator.id)
+            found = refusal_message(release, statement, used, accelerator.id)
             feature = statement.feature
             merged = (
                 feature.value and feature.since and not layout.capabilities.release

@@ -60,7 +60,7 @@ from math import prod
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.rules.words import as_yaml
 
 RULE = Rule.of(__name__, "error")
@@ -80,7 +80,7 @@ def check(layout: Layout) -> Iterator[Problem]:
         f"the order ends in {layout.order[-1]}: {layout.framework} with experts asserts that it ends in pp, unless "
         f"expert_dp ({layout.expert_dp}) equals dp ({layout.dp}) and both give the same pipeline groups"
     )
-    yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
+    yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=value_fix("layout.order", order))
 
 
 def _dense_degrees(layout: Layout) -> dict[str, int]:

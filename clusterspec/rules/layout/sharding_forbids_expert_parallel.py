@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.legality import forbids_expert_parallel
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 
 RULE = Rule.of(__name__, "error")
 
@@ -69,4 +69,4 @@ def check(layout: Layout) -> Iterator[Problem]:
     feature = layout.capabilities.framework.features["expert_parallel." + layout.sharding]
     later = f", or use a release of {feature.since_year} or later with Megatron-FSDP" if feature.since_year else ""
     help_ = f"write `sharding: zero1`{later}"
-    yield RULE.problem("layout.sharding", message, help_, fix=rewrite("layout.sharding", "zero1"))
+    yield RULE.problem("layout.sharding", message, help_, fix=value_fix("layout.sharding", "zero1"))

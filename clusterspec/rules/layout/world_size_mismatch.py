@@ -61,7 +61,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import plural
 
@@ -103,7 +103,7 @@ def check(
         remedies = [f"write `dp: {derived}`, or drop the key: dp is derived"] if legal else []
         remedies += [_nodes_advice(wanted // each, cluster)] if wanted % each == 0 else []
         advice = "; or ".join(remedies) or "change dp, a degree, or the nodes of the job"
-        yield RULE.problem("layout.dp", message, advice, fix=rewrite("layout.dp", derived) if legal else None)
+        yield RULE.problem("layout.dp", message, advice, fix=value_fix("layout.dp", derived) if legal else None)
 
 
 def _nodes_advice(nodes: int, cluster: Cluster) -> str:

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, key, measurement_name, ranks_of
+from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, measurement_name, metric_key, ranks_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display
@@ -73,11 +73,11 @@ def check(
             same = test.collective == measurement.collective and ranks_of(test, rated) == measurement.ranks
             if not same or asked is None or row.busbw >= asked or (test.size and test.size.value > row.size):
                 continue
-            at = f"acceptance[{number}].{key(test)}"
+            at = f"acceptance[{number}].{metric_key(test)}"
             yield RULE.problem(
                 measurement.at,
                 f"{measurement_name(measurement)}: {display(row.busbw, 'B/s')} is measured, but `{at}` requires {display(asked, 'B/s')}",
                 "find the fault before the acceptance, or correct the figure that is wrong",
-                related=[(f"acceptance.{number}.{key(test)}", f"requires {display(asked, 'B/s')}")],
+                related=[(f"acceptance.{number}.{metric_key(test)}", f"requires {display(asked, 'B/s')}")],
             )
             break

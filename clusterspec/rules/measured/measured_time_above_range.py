@@ -72,7 +72,7 @@ CERTAIN = 2.0
 """Smallest ratio to the high end of the range at which prediction uncertainty cannot explain a measured time."""
 
 
-class _Predicted(NamedTuple):
+class _PredictedTime(NamedTuple):
     """A time in seconds and the high end of its range."""
 
     seconds: float
@@ -107,7 +107,7 @@ def _time_key(entry: MeasuredSpec) -> str:
     return next((key for key in ("step_time", "step_log", "tpot", "load_test") if getattr(entry, key) is not None), "")
 
 
-def _prediction_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
+def _prediction_without(plan: Plan, share: MeasuredShare) -> _PredictedTime | None:
     """The predicted time of a plan without calibration by its measured time; None if the plan has no such time, or
     belongs to another job.
     """
@@ -118,9 +118,9 @@ def _prediction_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
     if share.is_of_step:
         seconds, ends = other.step_seconds, other.step_time_range
         known = plan.step_seconds is not None and share.matches_measured_time(plan.step_seconds)
-        return _Predicted(seconds, ends[1]) if known and seconds and ends is not None else None
+        return _PredictedTime(seconds, ends[1]) if known and seconds and ends is not None else None
     if other.serving is None or plan.serving is None or not share.matches_measured_time(plan.serving.tpot_mean):
         return None
     from clusterspec.cost.serving.latency import serving_range  # a training plan needs none of it
 
-    return _Predicted(other.serving.tpot_mean, serving_range(other.serving, "tpot_mean")[1])
+    return _PredictedTime(other.serving.tpot_mean, serving_range(other.serving, "tpot_mean")[1])

@@ -105,7 +105,7 @@ def check(
     each = optimizer * whole.memory.optimizer.value + activations * whole.memory.activations.value
     each += whole.stored.saved_on_host + whole.memory.gradients.value - plan.memory.gradients.value
     copied = whole.memory.weights.value + whole.memory.optimizer.value
-    staged = copied * cluster.accelerators_per_node if operations is not None and operations.asynchronous else 0.0
+    staged = copied * cluster.accelerators_per_node if operations is not None and operations.is_asynchronous else 0.0
     offloaded, host = each * cluster.accelerators_per_node, cluster.host_memory.value
     needed = offloaded + staged
     if needed > MOST * host:

@@ -58,7 +58,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.memory import scores_bytes
 from clusterspec.finding import Problem
 from clusterspec.quantity import activation_width
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning")
@@ -81,7 +81,7 @@ def check(training: Workload, model: Model, layout: Layout, accelerator: Acceler
             f"stored attention scores take {plain(scores / rest)} times the memory of all other activations of a layer"
         )
         severity = "note" if accelerator.architecture in OLDER or training.precision in WIDE else ""
-        yield RULE.problem(at, message, "write `attention: flash`", severity=severity, fix=rewrite(at, "flash"))
+        yield RULE.problem(at, message, "write `attention: flash`", severity=severity, fix=value_fix(at, "flash"))
 
 
 def rest_of_a_layer(width: float) -> float:

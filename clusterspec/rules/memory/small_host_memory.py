@@ -80,7 +80,7 @@ def check(cluster: Cluster, operations: OperationsSpec | None, plan: Plan | None
         yield RULE.problem(
             "cluster.host_memory", message, f"use nodes with {display(rounded_up(device), 'B')} of memory or more"
         )
-    if operations is not None and operations.asynchronous:
+    if operations is not None and operations.is_asynchronous:
         yield from _staging_problem(host, cluster, plan)
 
 

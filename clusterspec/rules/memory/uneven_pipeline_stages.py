@@ -86,7 +86,7 @@ def check(
         loads = [here + there for here, there in zip(loads, reversed(loads), strict=True)]
     mean = sum(loads) / len(loads)
     heaviest = max(range(len(loads)), key=loads.__getitem__)
-    best = _least_heaviest_stage(sum(ranks), head, layout.pp // 2 if mirrored else layout.pp)
+    best = _lightest_heaviest_stage(sum(ranks), head, layout.pp // 2 if mirrored else layout.pp)
     if mean <= 0 or loads[heaviest] / mean <= max(MOST, best / mean + 0.01):
         return
     split = (_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)
@@ -129,7 +129,7 @@ def _head_in_layers(model: Model) -> float:
     return model.vocab * model.hidden / layer if layer > 0 else 0.0
 
 
-def _least_heaviest_stage(layers: int, head: float, stages: int) -> float:
+def _lightest_heaviest_stage(layers: int, head: float, stages: int) -> float:
     """The work of the heaviest stage in the most even split, in layers."""
     split = _even_stages(layers, head, stages)
     return max(max(split[:-1], default=0), split[-1] + head)

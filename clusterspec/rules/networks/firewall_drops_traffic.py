@@ -173,7 +173,7 @@ def _firewall_texts(text: str) -> Iterator[str]:
     rules: list[str] = []
     for sentence in sentences_of(text):
         starts = _FILTER.search(sentence) is not None or (not rules and _is_list(sentence))
-        if (starts or not _continues(sentence)) and rules:
+        if (starts or not _continues_list(sentence)) and rules:
             yield ". ".join(rules)
             rules = []
         if (starts and _OTHER_OWNER.search(sentence) is None) or (rules and not starts):
@@ -182,7 +182,7 @@ def _firewall_texts(text: str) -> Iterator[str]:
         yield ". ".join(rules)
 
 
-def _continues(sentence: str) -> bool:
+def _continues_list(sentence: str) -> bool:
     """Whether a sentence can be a part of a list of firewall rules."""
     return any(each.search(sentence) is not None for each in (_PORTS, _NOTHING_ELSE, _ALL_TRAFFIC, _OUTBOUND))
 

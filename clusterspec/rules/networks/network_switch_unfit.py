@@ -69,7 +69,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Interconnect, Switch, carries
+from clusterspec.catalog.entries import Interconnect, Switch, carries_family
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import ETHERNET_PORTS
@@ -105,7 +105,7 @@ def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Cata
     """The problem of a switch for another network technology, or of one whose ports are slower than the NICs."""
     port, nic = switch.port_bandwidth, network.nic_bandwidth
     technology = catalog.find("interconnect", network.technology) if network.technology else None
-    if isinstance(technology, Interconnect) and not carries(switch.families, technology.family):
+    if isinstance(technology, Interconnect) and not carries_family(switch.families, technology.family):
         message = f"{switch.name} supports {and_list(switch.families)}, not {technology.name}"
         yield RULE.problem(at, message, f"use a switch for {technology.family}")
     elif port is not None and nic is not None and nic.per_direction > port.value * ROUNDED:

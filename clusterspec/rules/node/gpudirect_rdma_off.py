@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import parts_without_gpudirect
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 
 RULE = Rule.of(__name__, "warning")
 
@@ -68,4 +68,4 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         at = "cluster.scale_out.gpudirect_rdma"
         message = f"without GPUDirect RDMA every byte over {scale_out.technology.name} crosses host memory"
         help_ = "load nvidia-peermem or use DMA-BUF, and write `gpudirect_rdma: true`"
-        yield RULE.problem(at, message, help_, fix=rewrite(at, "true"))
+        yield RULE.problem(at, message, help_, fix=value_fix(at, "true"))

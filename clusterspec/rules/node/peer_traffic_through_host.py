@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -71,7 +71,7 @@ def check(
         at = "cluster.host.acs"
         message = f"with ACS on, transfers between the {cluster.accelerators_per_node} accelerators and the NICs of a node cross the processor"
         help_ = "switch ACS off on every PCIe switch, and write `acs: false`"
-        yield RULE.problem(at, message, help_, fix=rewrite(at, "false"))
+        yield RULE.problem(at, message, help_, fix=value_fix(at, "false"))
     if host.nic_affinity is False and cluster.nodes > 1 and host.numa_nodes != 1:
         message = "accelerators use NICs of other PCIe switches and of the other socket, and share the link between the sockets"
         help_ = "let each process use the NIC of its own PCIe switch, and write `nic_affinity: true`"

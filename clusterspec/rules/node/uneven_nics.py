@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import agree
+from clusterspec.rules.knowledge.written_numbers import are_close
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", yields_to=("frontend-counted-in-fabric",))
@@ -68,7 +68,7 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     own, ports = cluster.accelerator.nic_bandwidth, cluster.accelerator.nics_per_accelerator
     joined = nics * scale_out.nic_bandwidth.value
-    if own is not None and ports and agree(joined, accelerators * ports * own.value, SAME):
+    if own is not None and ports and are_close(joined, accelerators * ports * own.value, SAME):
         return  # cages that join the ports of several accelerators
     most = -(-accelerators // nics)
     pairing = (

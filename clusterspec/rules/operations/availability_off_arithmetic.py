@@ -89,7 +89,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.availability_texts import (
     PERCENT_SIGNS,
-    Combined,
+    CombinedAvailability,
     allowances_in,
     combined_availabilities_in,
     downtimes_in,
@@ -189,7 +189,7 @@ def _faults_of_nodes(text: str, nodes: int) -> Iterator[Fault]:
             yield whole.sentence, message, "plan with the availability of all nodes together, or with spare nodes"
 
 
-def _availability_in_series(whole: Combined) -> float:
+def _availability_in_series(whole: CombinedAvailability) -> float:
     """The percentage of the time in which all parts of a whole are available."""
     return 100 * prod(each / 100 for each in whole.parts)
 

@@ -95,7 +95,7 @@ def check(
     written = saving.write_time if saving else None
     stated, key = (written, "operations.checkpoint.write_time") if written else (operations.pause, operations.pause_key)
     needed = stored_checkpoint_time(networks, model, workload, layout)
-    if stated is None or needed is None or (written is None and operations.asynchronous):
+    if stated is None or needed is None or (written is None and operations.is_asynchronous):
         return
     if stated.value >= needed.seconds * (1 - ROUNDED):
         return

@@ -99,7 +99,7 @@ def check(
     if not saving.store:
         if part > MOST:
             message = f"training stops for {display(saving.seconds, 's')} every {interval.written}, {percent(min(part, 1.0), 2)} of the time"
-            help_ = SHORT_PAUSE if operations.asynchronous else HELP
+            help_ = SHORT_PAUSE if operations.is_asynchronous else HELP
             yield RULE.problem(operations.pause_key, message, help_, severity=cost_severity(part, EXACT))
     elif part > MOST:
         message = (

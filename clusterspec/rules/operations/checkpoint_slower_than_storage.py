@@ -98,7 +98,7 @@ def check(
     operations: OperationsSpec, networks: NetworksSpec, model: Model, training: Workload, layout: Layout | None
 ) -> Iterator[Problem]:
     pause, interval = operations.pause, operations.interval
-    if pause is None or interval is None or interval.value <= 0 or operations.asynchronous:
+    if pause is None or interval is None or interval.value <= 0 or operations.is_asynchronous:
         return
     needed = stored_checkpoint_time(networks, model, training, layout)
     if needed is None or pause.value <= LONGER * needed.seconds:

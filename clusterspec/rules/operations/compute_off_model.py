@@ -79,7 +79,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     sentence_quantities,
 )
 from clusterspec.rules.knowledge.text_windows import is_certain
-from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
+from clusterspec.rules.knowledge.written_numbers import are_close, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -127,7 +127,7 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The problem of the first FLOP figure of the run that does not follow from active parameters and tokens."""
     whole, active = model_weights(work.model).total, model_weights(work.model).active_weights
     for product in text_products(text):
-        named = next((each for each in product.factors if agree(_count(each), whole, SAME)), None)
+        named = next((each for each in product.factors if are_close(_count(each), whole, SAME)), None)
         if (
             product.result.unit in (FLOP, BARE)
             and product.result.value > OF_RUN
@@ -147,7 +147,7 @@ def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
                 continue
             if _ELSEWHERE.search(sentence) is not None or not _names_tokens(quantities, work):
                 continue
-            if whole > SPARSE_MODEL * active and agree(quantity.value, 6 * whole * work.tokens, SAME):
+            if whole > SPARSE_MODEL * active and are_close(quantity.value, 6 * whole * work.tokens, SAME):
                 yield _all_parameters_problem(quantity.words, whole, active)
                 return
             if not right / OFF < quantity.value < right * OFF:
@@ -168,9 +168,9 @@ def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
     large = [each.value for each in quantities if each.unit in (BARE, "token") and each.value >= 1e10]
     weights = model_weights(work.model)
     others = [
-        each for each in large if not any(agree(each, own, SAME) for own in (weights.total, weights.active_weights))
+        each for each in large if not any(are_close(each, own, SAME) for own in (weights.total, weights.active_weights))
     ]
-    return not others or any(agree(each, work.tokens or 0.0, SAME) for each in others)
+    return not others or any(are_close(each, work.tokens or 0.0, SAME) for each in others)
 
 
 def _all_parameters_problem(words: str, whole: float, active: float) -> Problem:
@@ -187,8 +187,8 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
     if work.precision != "fp8" and "fp8" in text.casefold():
         return  # the peak of another precision, on purpose
     for words, rate in _narrow_rates(text, count):
-        own = any(agree(rate, each, 0.03) for each in peaks)
-        if not own and any(agree(rate, multiple * dense, 0.02) for multiple in (2, 4)):
+        own = any(are_close(rate, each, 0.03) for each in peaks)
+        if not own and any(are_close(rate, multiple * dense, 0.02) for multiple in (2, 4)):
             message = f"`{words}` multiplies the peak with 2:4 sparsity, or of a narrower format: dense {work.precision} reaches {display(dense, 'FLOP/s')}"
             yield RULE.problem("description", message, "use the dense peak of the precision")
             return
@@ -198,7 +198,7 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
         ]
         shares = [each.value for each in quantities if each.unit == SHARE and 0.05 <= each.value <= 0.9]
         rates.sort(key=lambda each: each.value)
-        if len(rates) == 2 and len(shares) == 1 and agree(rates[0].value, shares[0] * rates[1].value, SAME):
+        if len(rates) == 2 and len(shares) == 1 and are_close(rates[0].value, shares[0] * rates[1].value, SAME):
             del rates[1]  # the peak of the machine before the share of it
         if (
             len(rates) != 1
@@ -209,15 +209,15 @@ def _rate_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Probl
             continue
         counts = {each.value for each in quantities if each.unit == "accelerator" and each.value > 1} or {float(count)}
         if counts != {float(count)} or any(
-            agree(rates[0].value, count * each * shares[0], SAME) for each in (*peaks, dense)
+            are_close(rates[0].value, count * each * shares[0], SAME) for each in (*peaks, dense)
         ):
             continue
-        if any(agree(rates[0].value, count * each, SAME) for each in (*peaks, dense)):
+        if any(are_close(rates[0].value, count * each, SAME) for each in (*peaks, dense)):
             continue  # the peak of the machine, with the share of it that is used
         multiple = rates[0].value / (count * dense * shares[0])
         why = (
             ", twice the dense figure: the peak with 2:4 sparsity, or of a narrower format"
-            if agree(multiple, 2, SAME)
+            if are_close(multiple, 2, SAME)
             else ""
         )
         message = f"`{rates[0].words}`{why}: {count:,} accelerators at {shares[0]:.0%} of {display(dense, 'FLOP/s')} deliver {count * dense * shares[0]:.3g} FLOP/s"
@@ -238,7 +238,7 @@ def _narrow_rates(text: str, count: int) -> Iterator[tuple[str, float]]:
         if len(rates) != 2 or len(shares) > 1 or _SPARSE.search(sentence) is not None:
             continue
         one, whole = sorted(rates, key=lambda each: each.value)
-        if agree(whole.value, one.value * count * (shares[0] if shares else 1), SAME):
+        if are_close(whole.value, one.value * count * (shares[0] if shares else 1), SAME):
             yield sentence[rates[0].start : rates[1].end], one.value
 
 

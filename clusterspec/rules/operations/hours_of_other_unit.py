@@ -245,7 +245,7 @@ def _are_hours_of_plan(text: str, quantity: TextQuantity) -> bool:
 
 def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[Problem]:
     """The problem of an allocation that the planned hours, or the shortest predicted time of the run, exceed."""
-    planned = [*_planned_hours(text, cluster), *_least_hours(cluster, timed)]
+    planned = [*_planned_hours(text, cluster), *_lowest_hours(cluster, timed)]
     results = {product.result.words for product in text_products(text)} | {words for _, _, words in planned}
     limits = [each for each in _allocation_hours(text) if each.words not in results]
     if len({(each.value, each.unit) for each in limits}) != 1:
@@ -299,7 +299,7 @@ def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, st
                 yield quantity.value, quantity.unit, quantity.words
 
 
-def _least_hours(cluster: Cluster, timed: Plan | None) -> Iterator[tuple[float, str, str]]:
+def _lowest_hours(cluster: Cluster, timed: Plan | None) -> Iterator[tuple[float, str, str]]:
     """Accelerator-hours at the low end of the predicted training time."""
     if timed is not None and timed.time_to_train and timed.step is not None and timed.step_time_range is not None:
         least = timed.time_to_train * min(timed.step_time_range) / timed.step.seconds

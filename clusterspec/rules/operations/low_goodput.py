@@ -158,7 +158,7 @@ def _pause_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str
     """The key that determines the pause of a checkpoint; empty if the pause is assumed."""
     if operations.pause is not None:
         return operations.pause_key
-    storage = networks.storage if networks and not operations.asynchronous else None
+    storage = networks.storage if networks and not operations.is_asynchronous else None
     return "cluster.networks.storage.bandwidth" if storage and storage.bandwidth else ""
 
 

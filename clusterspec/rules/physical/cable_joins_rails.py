@@ -65,7 +65,7 @@ from clusterspec.cluster.clos import FIXED_ENDS
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -83,5 +83,5 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     if carried <= max(1, together):
         return
     message = f"a cable of {carried} links joins NICs of several rails, but each of the {scale_out.rails} rails has its own leaf"
-    fix = rewrite(AT, str(max(1, together)))
+    fix = value_fix(AT, str(max(1, together)))
     yield RULE.problem(AT, message, "use one cable for each link between nodes and leaves", fix=fix)

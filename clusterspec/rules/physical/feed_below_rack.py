@@ -227,7 +227,7 @@ def _carries_alone(sentences: Sequence[str]) -> bool:
     for first, before, now in zip(["", "", *sentences], ["", *sentences], sentences, strict=False):
         before_names, now_names = (_FEED.search(each) is not None for each in (before, now))
         names = before_names or _FEED.search(first) is not None
-        if (now_names or (names and _refers(now))) and _goes_on(now):
+        if (now_names or (names and _refers_to_feed(now))) and _goes_on(now):
             return True
         if before_names and now_names and _is_feed_out_of_service(before) and _goes_on(f"{before}, {now}"):
             return True
@@ -239,7 +239,7 @@ def _is_feed_out_of_service(sentence: str) -> bool:
     return any(each.search(sentence) is not None for each in (LOSS, _LOST, _LETTER_LOST))
 
 
-def _refers(sentence: str) -> bool:
+def _refers_to_feed(sentence: str) -> bool:
     return _LETTER_LOST.search(sentence) is not None or _OTHER.search(sentence) is not None
 
 

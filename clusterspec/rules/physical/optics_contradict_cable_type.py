@@ -62,7 +62,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -77,5 +77,5 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
             at = f"cluster.scale_out.cable_type.{one.level}"
             message = f"`{stated}` contradicts {one.lower_end.name}, which is {one.cable_type}"
             yield RULE.problem(
-                at, message, "remove the key: it follows from the optics", fix=rewrite(at, one.cable_type)
+                at, message, "remove the key: it follows from the optics", fix=value_fix(at, one.cable_type)
             )

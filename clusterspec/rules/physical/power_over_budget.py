@@ -79,7 +79,7 @@ from math import floor
 
 from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cost.nameplates import PowerDraw, it_power, least_it_power, power_draw
+from clusterspec.cost.nameplates import PowerDraw, it_power, lowest_it_power, power_draw
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, may_have_no_fabric
@@ -117,7 +117,7 @@ def check(
     if drawn[0] <= budget:
         return
     fabric = None if may_have_no_fabric(design, cluster) else counts.fabric
-    least = least_it_power(cluster, fabric, power) or drawn[0]
+    least = lowest_it_power(cluster, fabric, power) or drawn[0]
     assumed = "likely" if cluster.node_power is None or key == "description" else "certain"
     message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget, 'W')}: {drawn[1]}"
     yield RULE.problem(

@@ -72,7 +72,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text, sentences_of, watts_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, number_in_text, sentences_of, watts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern
@@ -215,7 +215,7 @@ def _capacity_of_site(sentences: Sequence[str], planned: Quantity) -> float | No
     for sentence in sentences:
         watts = [watts_in_text(number, scale) for number, scale in _POWERS.findall(sentence)]
         nominal = _NOMINAL.search(sentence) is not None and _DERATED.search(sentence) is not None
-        if nominal and len(watts) == 2 and agree(max(watts), planned.value, _SAME) and min(watts) < max(watts):
+        if nominal and len(watts) == 2 and are_close(max(watts), planned.value, _SAME) and min(watts) < max(watts):
             return min(watts)
     at = {}
     for sentence in sentences:
@@ -226,5 +226,5 @@ def _capacity_of_site(sentences: Sequence[str], planned: Quantity) -> float | No
     if len(at) < 2 or len(water) != 1:
         return None
     found = at.get(water.pop())
-    is_other = found is not None and any(agree(each, planned.value, _SAME) for each in at.values())
+    is_other = found is not None and any(are_close(each, planned.value, _SAME) for each in at.values())
     return found if is_other and found is not None and found < planned.value * (1 - _SAME) else None

@@ -64,7 +64,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.quoted_readings import OF_ENDPOINT
 from clusterspec.rules.parts import Thresholds
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ProcurementSpec, QuoteLine, ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
@@ -91,10 +91,10 @@ def check(
         yield from _unplaced_transceiver_problems(procurement.quote or ())
     if ordered is None:
         return
-    needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < fabric.modules.least_modules:
+    needed, fix = fabric.transceivers, value_fix(AT, str(fabric.transceivers))
+    if ordered < fabric.modules.minimum_modules:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
-        own = ordered >= fabric.modules.least_modules - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
+        own = ordered >= fabric.modules.minimum_modules - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
         message += "; the extra endpoints may come with their own" if own else ""
         sure = None if own or fabric.modules.assumed else fix
         yield RULE.problem(AT, message, f"order at least {needed:,}", severity="note" if own else "error", fix=sure)

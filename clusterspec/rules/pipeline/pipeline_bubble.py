@@ -67,7 +67,7 @@ from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import INTERLEAVES, Alternative, WhatIf
-from clusterspec.rules.knowledge.shares import A_QUARTER, SURELY_FITS, bubble, share
+from clusterspec.rules.knowledge.shares import A_QUARTER, SURELY_FITS, bubble_seconds, share_of_step
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -142,12 +142,12 @@ def _idle_share(timed: Plan | None, layout: Layout, many: int) -> float:
     """The idle share of the step."""
     if layout.schedule in {"1f1b", "gpipe", "interleaved"}:
         return float(idle_share(layout.pp, many, layout.virtual_stages))
-    return share(bubble(timed), timed) if timed else 0.0
+    return share_of_step(bubble_seconds(timed), timed) if timed else 0.0
 
 
 def _name_of_base_time(idle: float, timed: Plan | None) -> str:
     """The name of the time that a share refers to: the step, or its micro-batches if they do not fill the step."""
-    whole = share(bubble(timed), timed) if timed else 0.0
+    whole = share_of_step(bubble_seconds(timed), timed) if timed else 0.0
     if not whole or percent(whole, 2) == percent(idle, 2):
         return "of the step"
     return f"of the time of the micro-batches, {percent(whole, 2)} of the step"

@@ -58,7 +58,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
 from clusterspec.rules.knowledge.domains import straddling_groups
 from clusterspec.rules.parts import Placements
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.rules.words import as_yaml
 from clusterspec.units import percent
 
@@ -83,5 +83,5 @@ def check(placements: Placements, layout: Layout, what_if: WhatIf) -> Iterator[P
         message + (f": {percent(lost, 2)} of the step" if lost else ""),
         f"write `order: {turned}`",
         severity=what_if.severity(lost) if lost is None or lost >= NOTICEABLE else "note",
-        fix=rewrite("layout.order", turned),
+        fix=value_fix("layout.order", turned),
     )

@@ -156,7 +156,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster, layout: Layout, placem
             continue
         for claim in claims_of(sentence):
             placement = placements.of(claim.axis) if getattr(layout, claim.axis, 2) > 1 else None
-            if placement is None or not _leaves(placement, in_node=claim.in_node):
+            if placement is None or not _leaves_domain(placement, in_node=claim.in_node):
                 continue
             if claim.axis in _AXES_WITH_DEGREES and not _has_degree(sentence, claim.axis, getattr(layout, claim.axis)):
                 continue
@@ -240,5 +240,5 @@ def _axis_of(sentence: str, claim: re.Match[str], start: int) -> tuple[str, int]
     return (str(found[0].lastgroup), found[0].start()) if len(axes) == 1 else None
 
 
-def _leaves(placement: Placement, *, in_node: bool) -> bool:
+def _leaves_domain(placement: Placement, *, in_node: bool) -> bool:
     return placement.nodes > 1 if in_node else placement.straddling > 0

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.rules.words import and_list, as_yaml
 
 RULE = Rule.of(__name__, "warning")
@@ -69,7 +69,7 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     order = as_yaml(("tp", *(axis for axis in layout.order if axis != "tp")))
     named = and_list(f"{axis} {_axis_degree(layout, axis)}" for axis in before)
     message = f"{named} {'varies' if len(before) == 1 else 'vary'} faster than tp, so the ranks of a tp group are {placement.stride} apart and may not share the fastest links"
-    yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
+    yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=value_fix("layout.order", order))
 
 
 def _axis_degree(layout: Layout, axis: str) -> int:

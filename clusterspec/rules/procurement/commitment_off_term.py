@@ -79,7 +79,7 @@ from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import measures_in
 from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.written_numbers import agree, numbers_within, sentences_of, time_in_text
+from clusterspec.rules.knowledge.written_numbers import are_close, numbers_within, sentences_of, time_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
@@ -181,7 +181,7 @@ def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
 
 def _is_price(amount: float, prices: Sequence[float]) -> bool:
     """Whether an amount equals one of some prices, or the part of one accelerator in one of them."""
-    return any(agree(amount * number, price, SAME) for number in ACCELERATORS_OF_NODES for price in prices)
+    return any(are_close(amount * number, price, SAME) for number in ACCELERATORS_OF_NODES for price in prices)
 
 
 def _years(match: re.Match[str]) -> int:

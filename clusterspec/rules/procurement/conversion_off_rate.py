@@ -140,7 +140,7 @@ _CONVERTED = pattern(
 """Pattern of the words before a price that is converted as a whole."""
 
 
-class _Converted(NamedTuple):
+class _ConvertedLine(NamedTuple):
     """A quote line with an amount in a foreign currency: its index, the amount, the currency, and the nearest price of
     the line.
     """
@@ -181,7 +181,7 @@ def _foreign_units(rate: StatedRate, currency: str) -> float:
     return rate.units if rate.one == currency else 1 / rate.units
 
 
-def _converted_lines(lines: Sequence[QuoteLine], currency: str) -> Iterator[_Converted]:
+def _converted_lines(lines: Sequence[QuoteLine], currency: str) -> Iterator[_ConvertedLine]:
     """The lines whose text has one amount in another currency and no exchange rate."""
     for index, line in enumerate(lines):
         text, price = line.part or "", line_price(line)
@@ -193,11 +193,11 @@ def _converted_lines(lines: Sequence[QuoteLine], currency: str) -> Iterator[_Con
         prices = [float(each) for each in (line.unit_price, price) if each and each > 0]
         if amount > 0 and prices:
             nearest = min(prices, key=lambda each: max(each / amount, amount / each))
-            yield _Converted(index, amount, code, nearest, _EXPLAINED.search(text) is not None)
+            yield _ConvertedLine(index, amount, code, nearest, _EXPLAINED.search(text) is not None)
 
 
 def _line_problems(
-    converted: Sequence[_Converted], rates: Sequence[StatedRate], procurement: ProcurementSpec, currency: str
+    converted: Sequence[_ConvertedLine], rates: Sequence[StatedRate], procurement: ProcurementSpec, currency: str
 ) -> Iterator[Problem]:
     for code in sorted({each.code for each in converted}):
         lines = [each for each in converted if each.code == code]
@@ -222,7 +222,7 @@ def _line_problems(
                 yield _line_problem(line, usual_rate, procurement, currency, len(agreeing))
 
 
-def _is_off_usual_rate(line: _Converted, usual_rate: float) -> bool:
+def _is_off_usual_rate(line: _ConvertedLine, usual_rate: float) -> bool:
     return abs(line.units / usual_rate - 1) > OTHER
 
 
@@ -236,7 +236,7 @@ def _is_same(one: float, other: float, tolerance: float = SAME) -> bool:
 
 
 def _line_problem(
-    line: _Converted, units: float, procurement: ProcurementSpec, currency: str, others: int = 0
+    line: _ConvertedLine, units: float, procurement: ProcurementSpec, currency: str, others: int = 0
 ) -> Problem:
     part = (procurement.quote or ())[line.number].part
     right, own = (money_text(amount_text(round(each, 2)), currency) for each in (line.amount / units, line.price))

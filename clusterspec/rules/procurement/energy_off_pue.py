@@ -148,9 +148,11 @@ def _divided_energy_problems(
         known = [drawn * (each * HOUR or 1.0) * used for each in hours for used in _used_shares(procurement)]
         for large in figures:
             of_site = _OF_SITE.search(large.words) is not None
-            of_it = _OF_IT.search(large.words) is not None or any(_agree(large.value, each) for each in known if each)
+            of_it = _OF_IT.search(large.words) is not None or any(
+                _is_same_share(large.value, each) for each in known if each
+            )
             for small in figures:
-                off = small.value > 0 and _agree(large.value / small.value, pue)
+                off = small.value > 0 and _is_same_share(large.value / small.value, pue)
                 if off and of_it and not of_site and _is_of_site_alone(small):
                     unit = small.token.unit
                     right = f"{float(plain(large.value * pue / UNITS[unit][0], 6)):,.15g} {unit}"
@@ -166,7 +168,7 @@ def _is_of_site_alone(figure: PhysicalFigure) -> bool:
     return _OF_SITE.search(figure.words) is not None and _OF_IT.search(figure.words) is None
 
 
-def _agree(one: float, other: float, tolerance: float = SAME) -> bool:
+def _is_same_share(one: float, other: float, tolerance: float = SAME) -> bool:
     return abs(one / other - 1) <= tolerance
 
 
@@ -190,9 +192,9 @@ def _omission_problem(
         if not is_bill(clause) or cost.value < LEAST_BILL:
             continue
         paid = cost.value / tariff
-        of_site = [each for each in energies if _agree(paid, each, SAME_COST)]
-        plainly = [(each, what) for each, what in known if _agree(paid, each, SAME_COST)]
-        divided = [(each, what) for each, what in known if _agree(paid, each / pue, SAME_COST)]
+        of_site = [each for each in energies if _is_same_share(paid, each, SAME_COST)]
+        plainly = [(each, what) for each, what in known if _is_same_share(paid, each, SAME_COST)]
+        divided = [(each, what) for each, what in known if _is_same_share(paid, each / pue, SAME_COST)]
         if (plainly or divided) and not (of_site and _is_product(of_site, of_nodes + of_loads, pue)):
             energy, what = (plainly or divided)[0]
             right = money_text(amount_text(round(energy * pue * tariff)), procurement.currency)
@@ -209,4 +211,4 @@ def _is_of_it_alone(figure: PhysicalFigure) -> bool:
 
 def _is_product(found: Sequence[float], of_nodes: Sequence[float], pue: float) -> bool:
     """Whether one of the energies is an energy of the nodes multiplied by the PUE."""
-    return any(_agree(each, other * pue, SAME_COST) for each in found for other in of_nodes if other)
+    return any(_is_same_share(each, other * pue, SAME_COST) for each in found for other in of_nodes if other)

@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
 
@@ -56,7 +56,7 @@ RULE = Rule.of(__name__, "error")
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     at, used = "procurement.utilization", procurement.utilization
     if used is not None and not 0 < used <= 1:
-        fix = rewrite(at, plain(used / 100), safe=True) if 1 < used <= 100 else None
+        fix = value_fix(at, plain(used / 100), safe=True) if 1 < used <= 100 else None
         yield RULE.problem(
             at, f"utilization is a fraction between 0 and 1, not {used:g}", "write 0.85 for 85 %", fix=fix
         )

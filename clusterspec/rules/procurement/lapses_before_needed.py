@@ -76,7 +76,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.timeline import Dated, Timeline
+from clusterspec.rules.knowledge.timeline import DatedClause, Timeline
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -225,7 +225,7 @@ _OLD_PLACE = pattern(
 """Words for a place that the new machine does not stand in."""
 
 
-def _is_of_term(clause: Dated) -> bool:
+def _is_of_term(clause: DatedClause) -> bool:
     """Whether an end in the description is that of the place of the new machine."""
     if clause.at != ("description",) or _OLD_PLACE.search(clause.sentence.lower()) is not None:
         return False

@@ -119,7 +119,7 @@ from clusterspec.rules.knowledge.purchase_texts import tax_of_budget
 from clusterspec.rules.knowledge.purchases import (
     ROUNDED,
     amount_text,
-    least_rent,
+    lowest_rent,
     money_text,
 )
 from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
@@ -158,9 +158,9 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
                 yield from _lacking_part_problem(procurement, design, cluster, remarks, float(budget) - quoted)
         return
     what, least = (
-        ("the rent over the term", least_rent(procurement, cluster))
+        ("the rent over the term", lowest_rent(procurement, cluster))
         if procurement.is_rent
-        else _least_price(procurement, design)
+        else _lowest_price(procurement, design)
     )
     if least is not None and least > (ROUNDED if procurement.is_rent else 1.0) * budget:
         message = f"{what} {'costs' if procurement.is_rent else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more{terms_text(procurement)}, {percent(least / budget - 1, 2)} above the budget of {limit}"
@@ -225,7 +225,7 @@ def _tax_to_add(procurement: ProcurementSpec, remarks: str) -> float:
     return tax_of_budget(f"{remarks}. {' '.join(lines)}")
 
 
-def _least_price(procurement: ProcurementSpec, design: Design) -> tuple[str, float]:
+def _lowest_price(procurement: ProcurementSpec, design: Design) -> tuple[str, float]:
     """The larger of two lower limits of the price, with its name; both omit parts without a price."""
     total, lines = bill(design).total, total_of_lines(procurement) or 0.0
     parts = amount_with_terms(total, procurement).low if total is not None else 0.0

@@ -125,7 +125,7 @@ _ELSEWHERE = pattern(
 )
 
 
-class _Placed(NamedTuple):
+class _LineInRegion(NamedTuple):
     """A quote line with the only region that it names, and its zone (empty if it names none)."""
 
     place: int
@@ -178,13 +178,13 @@ def _data_abroad_problem(text: str) -> Iterator[Problem]:
         yield RULE.problem("description", message, "rent in a region of the Union", confidence="likely")
 
 
-def _line_with_region(index: int, text: str) -> _Placed | None:
+def _line_with_region(index: int, text: str) -> _LineInRegion | None:
     """A line with its region; None unless it names exactly one, and for a copy in another place."""
     places = regions_in(text)
     if len(places) != 1 or _ELSEWHERE.search(text) is not None:
         return None
     ((region, zone),) = places
-    return _Placed(index, text, region, zone)
+    return _LineInRegion(index, text, region, zone)
 
 
 def regions_in(text: str) -> set[tuple[str, str]]:
@@ -198,7 +198,7 @@ def regions_in(text: str) -> set[tuple[str, str]]:
     return found or {(name, "") for name in _AZURE.findall(text)}
 
 
-def _usual_region(lines: Sequence[_Placed], remarks: str) -> str:
+def _usual_region(lines: Sequence[_LineInRegion], remarks: str) -> str:
     """The region of the machine: of the description, else of most lines, else of the lines that sell hours; empty if
     unclear.
     """

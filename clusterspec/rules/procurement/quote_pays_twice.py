@@ -159,7 +159,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         return
     lines = lines_with_texts(procurement.quote, cluster)
     for name in THINGS:
-        includes = next((line for line, text in lines if _includes(name, line, text)), None)
+        includes = next((line for line, text in lines if _is_included(name, line, text)), None)
         of_card = name == "NVIDIA AI Enterprise" and cluster.accelerator.id.startswith(WITH_SUBSCRIPTION)
         again = next((line for line in _sold_lines(name, lines) if line is not includes), None)
         if again is None or (includes is None and not of_card):
@@ -324,7 +324,7 @@ def _financed_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Ite
             return
 
 
-def _includes(name: str, line: Offered, text: str) -> bool:
+def _is_included(name: str, line: Offered, text: str) -> bool:
     """Whether a priced line includes something: support with nodes, units with racks, other things with any line."""
     of_kind = {"support": line.kind == "node", "power distribution units": line.site_kind == "rack"}.get(name, True)
     if name in {"installation", "transport"}:

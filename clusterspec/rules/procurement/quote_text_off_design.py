@@ -152,7 +152,7 @@ from clusterspec.rules.knowledge.quoted_parts import (
 )
 from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_license, small_store
 from clusterspec.rules.knowledge.quoted_support import lesser_support
-from clusterspec.rules.knowledge.written_numbers import agree, number_in_text
+from clusterspec.rules.knowledge.written_numbers import are_close, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
@@ -280,7 +280,7 @@ def _mains_problem(
         return
     for line, text in lines:
         found = [number_in_text(each) for each in VOLTS.findall(text)] if PDU.search(text) is not None else []
-        if found and not any(agree(each, next(iter(volts)), MAINS) for each in found):
+        if found and not any(are_close(each, next(iter(volts)), MAINS) for each in found):
             yield _problem(line, f"{found[0]:g} V", "description", f"of a hall with {volts.pop():g} V")
             return
 

@@ -130,7 +130,7 @@ def _few_hours_problem(
 
 def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, written: str) -> Iterator[Problem]:
     """The problem of a part that is rented for less than the term, while another line covers the whole term."""
-    if not (any(_covers(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
+    if not (any(_covers_term(line, text, term) for line, text in lines) or _cover_in_parts(lines, term)):
         return
     for line, text in lines:
         unit, quantity = _unit_of(text), line.line.quantity
@@ -158,7 +158,7 @@ def _unit_of(text: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _covers(line: Offered, text: str, term: float) -> bool:
+def _covers_term(line: Offered, text: str, term: float) -> bool:
     """Whether a line covers the whole term, by the hours of a product or by its number of periods."""
     unit = _unit_of(text)
     by_period = bool(unit) and abs((line.line.quantity or 0) * _SECONDS[unit] / term - 1) < SHORT

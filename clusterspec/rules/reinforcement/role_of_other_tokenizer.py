@@ -73,7 +73,7 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.role_models import models_of_roles, same_tokenizer
+from clusterspec.rules.knowledge.role_models import may_share_tokenizer, models_of_roles
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
@@ -87,6 +87,6 @@ def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) 
     for name, model in models_of_roles(written_workload.rl, catalog):
         if name == "reward" or not model.vocab or not own.vocab:
             continue  # a reward model scores the text
-        if not same_tokenizer(model.vocab, own.vocab):
+        if not may_share_tokenizer(model.vocab, own.vocab):
             message = f"the {name} has {model.vocab:,} tokens, but the trained model {own.vocab:,}: it cannot score the tokens of its samples"
             yield RULE.problem(f"workload.rl.{name}.model", message, f"use a {name} with the vocabulary of {own.id}")

@@ -56,7 +56,7 @@ from clusterspec.rules.knowledge.text_figures import with_digits
 from clusterspec.rules.knowledge.text_quantities import STEP, is_own, plain_sentences, sentence_quantities
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
 from clusterspec.rules.knowledge.text_windows import MOST_SENTENCES
-from clusterspec.rules.knowledge.written_numbers import NUMBER, agree, number_in_text
+from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 
@@ -150,7 +150,7 @@ def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
         fits = [rl.samples, rl.samples / rl.minibatches, rl.samples_per_prompt, rl.prompts]
         if _PER_STEP.match(behind) is None and _STEP_HAS.search(before) is None:
             fits += _samples_of_steps(sentence, rl)
-        return number >= FEWEST and not any(agree(number, each, SAME) for each in fits)
+        return number >= FEWEST and not any(are_close(number, each, SAME) for each in fits)
     with_samples = _COUNTED.match(sentence, _next_number(sentence, match.end())) is not None
     of_step = (
         with_samples
@@ -159,7 +159,7 @@ def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
         or _STEP_HAS.search(before) is not None
     )
     fits = [rl.prompts, rl.prompts / rl.minibatches, rl.samples]
-    return of_step and number >= 8 and not any(agree(number, each, SAME) for each in fits)
+    return of_step and number >= 8 and not any(are_close(number, each, SAME) for each in fits)
 
 
 def _samples_of_steps(sentence: str, rl: Rl) -> Iterator[float]:
@@ -203,6 +203,6 @@ def _passes_problem(text: str, rl: Rl) -> Iterator[Problem]:
             continue
         count = NUMBER_WORDS.get(passes[1].lower()) or (1 if passes[1].lower() == "a single" else int(passes[1]))
         given, needed = number_in_text(prompts[1]) * count, steps[0].value * rl.prompts
-        if given >= 1000 and not agree(needed, given, 0.1):
+        if given >= 1000 and not are_close(needed, given, 0.1):
             message = f"{steps[0].words} of {rl.prompts:,} prompts see {needed:,.0f} prompts, but `{passes[0]}` over {prompts[1]} are {given:,.0f}"
             yield RULE.problem("description", message, f"plan {given / rl.prompts:,.0f} steps")

@@ -56,7 +56,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.domains import straddling_groups
-from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
@@ -69,7 +69,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
     placement = placements.of("cp") if layout.cp > 1 else None
     if placement is not None and placement.straddling:
         help_ = f"keep tp × cp to at most {plural(cluster.ranks_per_domain, 'rank')}, or use hierarchical context parallelism"
-        lost = share(exposed_seconds(timed, {"cp"}), timed) if timed and timed.step else None
+        lost = share_of_step(exposed_seconds(timed, {"cp"}), timed) if timed and timed.step else None
         yield RULE.problem(
             "layout.cp",
             straddling_groups(placement) + _exposed_text(timed),
@@ -83,7 +83,7 @@ def _exposed_text(plan: Plan | None) -> str:
     if plan is None or plan.step is None:
         return " and communicate over NICs"
     seconds = exposed_seconds(plan, {"cp"})
-    part = share(seconds, plan)
+    part = share_of_step(seconds, plan)
     if part <= NOTICEABLE:
         return f": predicted to overlap with attention except for {percent(part, 2)} of the step"
     return (

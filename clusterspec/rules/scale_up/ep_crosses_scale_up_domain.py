@@ -66,7 +66,7 @@ from clusterspec.records import replace
 from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, straddling_groups, used_domain
-from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec, OverlapSpec
@@ -132,7 +132,7 @@ def _severity(what_if: WhatIf, layout: Layout, timed: Plan | None, inside: Alter
         return "warning"
     if _sends_once(layout):
         return what_if.severity(what_if.saved_share(inside)) if inside else "note"
-    return step_severity(share(exposed_seconds(timed, {"ep"}), timed), timed, "warning")
+    return step_severity(share_of_step(exposed_seconds(timed, {"ep"}), timed), timed, "warning")
 
 
 def _fastest_inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Alternative | None:
@@ -202,4 +202,4 @@ def _exposed_text(plan: Plan | None) -> str:
     seconds = exposed_seconds(plan, {"ep"}) if plan else 0.0
     if plan is None or plan.step is None or seconds <= 0:
         return ""
-    return f"; {display(seconds, 's')} per step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"
+    return f"; {display(seconds, 's')} per step ({percent(share_of_step(seconds, plan), 2)}) is exposed all-to-all"

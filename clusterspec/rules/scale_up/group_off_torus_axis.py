@@ -54,7 +54,7 @@ from math import prod
 from clusterspec.cluster.model import Cluster, Layout, ScaleUp
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
 from clusterspec.units import plural
@@ -79,7 +79,7 @@ def check(
                 f"{name} = {ranks} ranks on {plural(size, 'accelerator')} covers part of an axis of the {shape} torus: without "
                 "a wrap-around ring, its bandwidth is halved"
             )
-            lost = share(exposed_seconds(timed, {"tp", "cp"}) / 2, timed) if timed and timed.step else None
+            lost = share_of_step(exposed_seconds(timed, {"tp", "cp"}) / 2, timed) if timed and timed.step else None
             severity = step_severity(lost, timed, "warning", most="warning")
             yield RULE.problem(at, message, f"use groups of {fits} ranks", severity=severity)
             return

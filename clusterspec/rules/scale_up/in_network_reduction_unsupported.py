@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import AcceptanceSpec, ScaleOutSpec, ScaleUpSpec
 
 RULE = Rule.of(__name__, "error")
@@ -85,14 +85,14 @@ def check(
         without = "" if entry.in_network_reduction else f"{entry.name} has no in-network reduction"
         message = without or f"in-network reduction needs switches, but the topology is {up.topology}"
         yield RULE.problem(
-            at, message, "write `in_network_reduction: false`, or remove the key", fix=rewrite(at, "false")
+            at, message, "write `in_network_reduction: false`, or remove the key", fix=value_fix(at, "false")
         )
     written_out, out = written_scale_out, cluster.scale_out
     if written_out and written_out.in_network_reduction and out and not out.technology.in_network_reduction:
         at = "cluster.scale_out.in_network_reduction"
         message = f"{out.technology.name} has no in-network reduction"
         yield RULE.problem(
-            at, message, "write `in_network_reduction: false`, or remove the key", fix=rewrite(at, "false")
+            at, message, "write `in_network_reduction: false`, or remove the key", fix=value_fix(at, "false")
         )
     if acceptance is not None:
         off = written is not None and written.in_network_reduction is False

@@ -61,7 +61,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served
-from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
@@ -118,7 +118,7 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
         return "warning" if idle > MOST_IDLE else "note"
     if timed is None or timed.step is None:
         return "note"
-    return step_severity(share(idle * exposed_seconds(timed, axes), timed), timed, most="warning")
+    return step_severity(share_of_step(idle * exposed_seconds(timed, axes), timed), timed, most="warning")
 
 
 def _loses_to_other_engines(served: Served, legality: Legality, domain: int) -> bool:

@@ -51,7 +51,7 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.domains import ranks_text, used_domain
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share_of_step, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
@@ -90,7 +90,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
 
 def _exposed_share(timed: Plan | None, axis: str) -> float | None:
     """The share of the step that exposed collectives of an axis take; None if the step time is unknown."""
-    return share(exposed_seconds(timed, AXES[axis]), timed) if timed and timed.step else None
+    return share_of_step(exposed_seconds(timed, AXES[axis]), timed) if timed and timed.step else None
 
 
 def _innermost_axes(layout: Layout, domain: int) -> tuple[list[str], int]:

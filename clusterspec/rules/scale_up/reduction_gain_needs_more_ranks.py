@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.collectives.paths import least_reduced_ranks
+from clusterspec.cost.collectives.paths import minimum_reduced_ranks
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
@@ -59,7 +59,7 @@ def check(written_scale_up: ScaleUpSpec, cluster: Cluster, layout: Layout) -> It
     entry = cluster.scale_up.interconnect
     if not written_scale_up.in_network_reduction or entry is None or not entry.in_network_reduction:
         return
-    least = least_reduced_ranks(entry).value
+    least = minimum_reduced_ranks(entry).value
     if 1 < layout.tp < least:
         message = f"tp {layout.tp} is too small a group for in-network reduction, which helps from {least:g} ranks on"
         yield RULE.problem("cluster.scale_up.in_network_reduction", message, "plan with the bandwidth of a ring")

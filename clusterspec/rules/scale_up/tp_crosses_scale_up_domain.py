@@ -73,7 +73,7 @@ from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, straddling_groups
 from clusterspec.rules.knowledge.served import DECODE, Served
-from clusterspec.rules.knowledge.shares import A_QUARTER, exposed_seconds, share
+from clusterspec.rules.knowledge.shares import A_QUARTER, exposed_seconds, share_of_step
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units.display import plural
@@ -120,7 +120,7 @@ def check(
 def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, best: Alternative | None) -> str:
     if workload is not None and workload.kind == "serve":
         return "note"
-    if timed is not None and share(exposed_seconds(timed, {"tp"}), timed) >= A_QUARTER:
+    if timed is not None and share_of_step(exposed_seconds(timed, {"tp"}), timed) >= A_QUARTER:
         return "error"
     return what_if.severity(what_if.saved_share(best) if best else None)
 

@@ -70,7 +70,7 @@ from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.written_numbers import agree, number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import are_close, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern
@@ -149,11 +149,13 @@ def drives_of_cache(text: str, capacity: Quantity) -> Drives | None:
             written: size
             for written, size in sizes.items()
             if LEAST <= size <= MOST
-            and not agree(size, capacity.value, SAME)
-            and not agree(size, count * max(sizes.values()), SAME)
+            and not are_close(size, capacity.value, SAME)
+            and not are_close(size, count * max(sizes.values()), SAME)
         }
         sums = {size * number for size in drive.values() for number in range(2, count + 1)}
-        drive = {written: size for written, size in drive.items() if not any(agree(size, each, SAME) for each in sums)}
+        drive = {
+            written: size for written, size in drive.items() if not any(are_close(size, each, SAME) for each in sums)
+        }
         if count and drive:
             written, size = max(drive.items(), key=lambda each: each[1])
             return Drives(count, " ".join(written), size, _level(passage))

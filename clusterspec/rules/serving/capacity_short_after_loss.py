@@ -82,7 +82,7 @@ from clusterspec.rules.knowledge.capacity_texts import (
     Claim,
     capacities_in,
     claims_of_loss,
-    needs_in,
+    unit_counts_for_load,
 )
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.knowledge.text_peaks import Peak, peak_in
@@ -147,7 +147,9 @@ def check(
     lost = any(cue in folded for cue in _LOSSES) or "out" in words_of(text)
     stated = claims_of_loss(text, counts) if lost else ()
     claims = [(each.sentence, _shortage_text(each, found, peak, counts)) for each in stated]
-    needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(text, found)]
+    needs = [
+        (each.sentence, _shortage(each.capacity, each.number, each.load)) for each in unit_counts_for_load(text, found)
+    ]
     for sentence, message in (*claims, *needs):
         if message:
             help_ = "keep as many as the load needs, after a loss too, or state the load that is then shed"

@@ -80,7 +80,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.cache_texts import cache_sizes
 from clusterspec.rules.knowledge.service_relations import (
-    Derived,
+    DerivedFigure,
     amplified_attempts,
     counts_of_period,
     requests_in_flight,
@@ -166,7 +166,7 @@ def _is_calculation(sentence: str, text: str) -> bool:
     return has_wrong_equation(sentence, text)
 
 
-def _derived_figures(text: str, rate: float | None) -> Iterator[Derived]:
+def _derived_figures(text: str, rate: float | None) -> Iterator[DerivedFigure]:
     yield from requests_in_flight(text)
     for each in counts_of_period(text, rate):
         if each.stated > CLOSE * each.computed or (each.exact and each.stated < each.computed / ROUNDED):

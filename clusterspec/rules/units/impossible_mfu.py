@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.units import plain
 
@@ -60,7 +60,7 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     if mfu is None or 0 < mfu <= 1:
         return
     percentage = 1 < mfu <= 100
-    fix = rewrite(at, plain(mfu / 100), safe=True) if percentage else None
+    fix = value_fix(at, plain(mfu / 100), safe=True) if percentage else None
     reading = f"; {plain(mfu)} % is {plain(mfu / 100)}" if percentage else ""
     yield RULE.problem(
         at, f"MFU is a fraction of the peak between 0 and 1, not {mfu:g}{reading}", "write 0.40 for 40 %", fix=fix

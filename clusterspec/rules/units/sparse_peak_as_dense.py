@@ -62,7 +62,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.quantity import Sparsity
 from clusterspec.rules.knowledge.peaks import StatedPeak
-from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.rules.words import and_list
 from clusterspec.units import display
 
@@ -85,5 +85,5 @@ def check(peaks: tuple[StatedPeak, ...]) -> Iterator[Problem]:
                 f"{written} is twice the {right} of {stated.whose} in {stated.precision}: it is the peak with 2:4 sparsity{also}",
                 f"write `{sparse}` or `{right} dense`"
                 + (f", or change the precision to {doubled[0]}" if doubled else ""),
-                fix=rewrite(stated.at, sparse, safe=True) if not doubled and sparse != written else None,
+                fix=value_fix(stated.at, sparse, safe=True) if not doubled and sparse != written else None,
             )

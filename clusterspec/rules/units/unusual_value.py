@@ -134,7 +134,7 @@ def check(spec: Spec) -> Iterator[Problem]:
     for value in unusual_values(spec):
         key = next(name for name in reversed(value.path) if isinstance(name, str))
         message = f"`{key}: {value.written}` is outside the usual range of {value.range_text}"
-        if value.impossible:
+        if value.is_impossible:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:
             severity = "note" if _may_be_meant(key, value, spec) else "warning"

@@ -63,7 +63,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.written_numbers import agree
+from clusterspec.rules.knowledge.written_numbers import are_close
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent
@@ -117,7 +117,9 @@ def _rate_of_one(sentence: str, quantities: tuple[TextQuantity, ...], cluster: C
     """The only FLOP/s figure in a sentence that is no peak, if an accelerator can reach it; else None."""
     peaks = [each.value for each in cluster.accelerator.peaks.values()]
     stated = [each for each in quantities if each.unit == FLOP_PER_SECOND]
-    rates = [each for each in stated if not any(agree(each.value, peak * n, 0.02) for peak in peaks for n in (1, 2))]
+    rates = [
+        each for each in stated if not any(are_close(each.value, peak * n, 0.02) for peak in peaks for n in (1, 2))
+    ]
     counted = any(each.unit in (ACCELERATOR, NODE) and each.value > 1 for each in quantities)
     own = cluster.accelerator.id.lower()
     if len(rates) != 1 or any(each.lower() not in own for each in _PART.findall(sentence)):

@@ -146,7 +146,7 @@ class OperationsSpec:
         return self.recovery == "shrink"
 
     @property
-    def asynchronous(self) -> bool:
+    def is_asynchronous(self) -> bool:
         """Whether checkpoints are written while training continues, as far as the spec says so."""
         return self.checkpoint is not None and self.checkpoint.mode == "asynchronous"
 

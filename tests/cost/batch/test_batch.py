@@ -103,7 +103,7 @@ def batched(batch: Batch, choices: list[Layout], columns: Mapping[str, list[int]
     every = arrays({**columns, "division": list(range(len(columns["tp"])))})
     rows = {name: every.pop(name) for name in ("division", "micro_batch", "virtual_stages", "variant")}
     some = [([choices[0].order], rows)]
-    (found,), (least,) = batch(choices, every, some), batch.least_times(choices, every, some)
+    (found,), (least,) = batch(choices, every, some), batch.time_lower_bounds(choices, every, some)
     times = cast(Any, found.step_times[0])
     assert not (cast(Any, least) > times * (1 + 1e-12)).any(), "a lower bound is not above the time"
     return cast(Columns, tuple(column.tolist() for column in (found.step_times[0], found.memory, found.upper)))

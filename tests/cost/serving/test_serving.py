@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.headline import headline
+from clusterspec.cost.headline import headline_terms
 from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.loads import PlaceWait
@@ -281,7 +281,9 @@ def test_the_document_has_the_fields_of_the_contract() -> None:
 
 
 def test_every_headline_of_a_serving_plan_is_explained() -> None:
-    found = {term.name: term for term in headline(estimate(design(load="concurrency: 32, targets: {tpot: 20 ms}")))}
+    found = {
+        term.name: term for term in headline_terms(estimate(design(load="concurrency: 32, targets: {tpot: 20 ms}")))
+    }
     printed = (
         "time to first token",
         "time per output token",

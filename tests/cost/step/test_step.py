@@ -16,7 +16,7 @@ from clusterspec.cost.step import (
     StageTime,
     StepChoices,
     StepInputs,
-    compose,
+    composed_step,
     host_times,
     owned_weights,
 )
@@ -63,7 +63,7 @@ def inputs(**changed: Any) -> StepInputs:
 
 def test_one_stage_does_its_micro_batches_and_nothing_else() -> None:
     """8 micro-batches of 1 + 2 + 0.5 seconds."""
-    times, exposures = compose(inputs(), choices())
+    times, exposures = composed_step(inputs(), choices())
     assert times.work == times.total == 28.0
     assert times.bubble == times.sends == times.replicas == times.update == times.straggling == 0.0
     assert step.exposed_seconds(exposures) == 0.0
@@ -71,7 +71,7 @@ def test_one_stage_does_its_micro_batches_and_nothing_else() -> None:
 
 def test_four_equal_stages_idle_three_micro_batches_and_wait_for_six_sends() -> None:
     """Filling and draining take (4 × 3.5 - 3.5) seconds, and 2 × 3 sends of 0.1; each stage sends 2 × 8 times."""
-    times, _ = compose(inputs(stages=4.0, every=14.0, send=0.1), choices())
+    times, _ = composed_step(inputs(stages=4.0, every=14.0, send=0.1), choices())
     assert times.idle == 10.5
     assert times.fill_sends == pytest.approx(0.6)
     assert times.bubble == pytest.approx(11.1)
@@ -81,9 +81,9 @@ def test_four_equal_stages_idle_three_micro_batches_and_wait_for_six_sends() -> 
 
 def test_virtual_stages_divide_the_bubble_and_multiply_the_sends() -> None:
     twice = inputs(stages=4.0, every=14.0, send=0.1, virtual_stages=2.0)
-    times, _ = compose(twice, choices(schedule="interleaved"))
+    times, _ = composed_step(twice, choices(schedule="interleaved"))
     assert (times.idle, times.sends) == pytest.approx((5.25, 3.2))
-    hidden, _ = compose(twice, choices(schedule="interleaved", hides_sends=True))
+    hidden, _ = composed_step(twice, choices(schedule="interleaved", hides_sends=True))
     assert (hidden.idle, hidden.sends, hidden.fill_sends) == pytest.approx((5.25, 0.0, 0.6))
 
 
@@ -91,8 +91,8 @@ def test_zero_bubble_and_dualpipe_fill_the_bubble_with_weight_gradients() -> Non
     """The weight gradients are half of the 2 seconds of the backward pass. ZB-H1 idles 3 × (1 + 1.5 - 1) seconds;
     DualPipe (4 / 2 - 1) × (3.5 + 2.5 - 3)."""
     several = inputs(stages=4.0, every=14.0)
-    assert compose(several, choices(schedule="zero-bubble"))[0].idle == pytest.approx(4.5)
-    assert compose(several, choices(schedule="dualpipe"))[0].idle == pytest.approx(3.0)
+    assert composed_step(several, choices(schedule="zero-bubble"))[0].idle == pytest.approx(4.5)
+    assert composed_step(several, choices(schedule="dualpipe"))[0].idle == pytest.approx(3.0)
 
 
 HOST = HostUpdate(
@@ -110,8 +110,8 @@ def test_the_optimizer_moves_its_bytes_at_memory_speed_and_the_host_updates_the_
     """1e9 weights × 34 bytes at 3.4 TB/s are 10 ms. Of half of them 0.5e9 × 4 bytes go to the host at 40 GB/s, 50 ms;
     0.5e9 × 34 bytes at a quarter of 68 GB/s take the processors 1 s; 0.5e9 × 2 bytes come back in 25 ms.
     """
-    assert compose(inputs(weights=1e9), choices())[0].update == pytest.approx(0.010)
-    half, _ = compose(inputs(weights=1e9), choices(offloaded=0.5, host=HOST))
+    assert composed_step(inputs(weights=1e9), choices())[0].update == pytest.approx(0.010)
+    half, _ = composed_step(inputs(weights=1e9), choices(offloaded=0.5, host=HOST))
     assert half.update == pytest.approx(0.005)
     assert host_times(inputs(weights=1e9), choices(offloaded=0.5, host=HOST)) == pytest.approx((0.05, 1.0, 0.025))
     assert half.offload == pytest.approx(1.075)
@@ -129,7 +129,7 @@ def test_gradients_that_the_host_keeps_are_copied_behind_each_backward_pass(weig
 
 def test_stragglers_stretch_everything_else() -> None:
     """The longest of 100 delays of 1 % is ln 100 = 4.605 % late, of 28 + 1 + 2 seconds."""
-    times, _ = compose(inputs(nodes=100.0), choices(jitter=0.01, overhead=1.0, data_loading=2.0))
+    times, _ = composed_step(inputs(nodes=100.0), choices(jitter=0.01, overhead=1.0, data_loading=2.0))
     assert times.straggling == pytest.approx(0.01 * 4.60517 * 31, rel=1e-4)
     assert times.total == pytest.approx(31 + times.straggling)
 

@@ -12,7 +12,7 @@ from clusterspec.cluster.model import Overlap
 from clusterspec.cost.compute import Kernel, Shard, Work
 from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, host_spread, step_range
-from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
+from clusterspec.cost.layer_tables import Group, OverlappableCommunication, PhaseTimer
 from clusterspec.cost.layers import Mixer, stage_groups
 from clusterspec.cost.memory import Job, Rank
 from clusterspec.cost.tables import Tables
@@ -22,7 +22,7 @@ from tests.cost.plans import MIXTRAL, design, plan, spec
 from tests.effort import thorough
 
 SPEED = Speed({"matmul_bf16": 1e12}, 1e9, 1, (), 0.0, 0.0)
-HIDING = Hiding(tp=False, cp=False, ep=False, dp=True, pp=True, pipelined=0.0, by_default=True)
+HIDING = OverlappableCommunication(tp=False, cp=False, ep=False, dp=True, pp=True, pipelined=0.0, by_default=True)
 
 
 def tables(**layout: Any) -> Tables:
@@ -31,7 +31,7 @@ def tables(**layout: Any) -> Tables:
     return found
 
 
-def timer(hiding: Hiding = HIDING, **habits: float) -> tuple[PhaseTimer, Group]:
+def timer(hiding: OverlappableCommunication = HIDING, **habits: float) -> tuple[PhaseTimer, Group]:
     """A timer whose groups are those of tp 8, without costs of launching unless said otherwise."""
     known, whole = tables(), design(spec(layout={"tp": 8}))
     assert whole.layout is not None
@@ -153,7 +153,7 @@ def test_full_recomputation_runs_all_flops_of_the_layers_again() -> None:
 )
 def test_overlap_of_tensor_parallelism(overlap: Overlap, pipelined: float, by_default: bool, full: bool) -> None:
     software = replace(tables().software, tensor_hidden=0.4)
-    found = Hiding.of(overlap, software)
+    found = OverlappableCommunication.of(overlap, software)
     assert (found.pipelined, found.by_default, found.tp) == (pipelined, by_default, full)
 
 
