@@ -131,7 +131,7 @@ def test_a_page_has_options_where_its_rule_has_a_threshold(name: str) -> None:
 @each("name", RULES)
 def test_a_page_states_the_safety_of_fixes_where_its_rule_writes_them(name: str) -> None:
     code = source(name).split('"""', 2)[2]
-    writes = "rewrite(" in code or "deviation.problem(" in code
+    writes = "value_fix(" in code or "deviation.problem(" in code
     assert not writes or "Fix safety" in page(name).sections
 
 
