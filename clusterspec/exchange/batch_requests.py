@@ -55,7 +55,7 @@ def request_of(text: str) -> JobRequest:
     """What the directives of a script request.
 
     >>> request_of("#BSUB -nnodes 4\\n#BSUB -gpu num=6:mode=shared")[:2]
-    (Counted(number=4, line=1), Counted(number=6, line=2))
+    (CountedLine(number=4, line=1), CountedLine(number=6, line=2))
     >>> request_of("echo no directives")
     JobRequest(nodes=None, accelerators=None, total=None, open=())
     """
@@ -80,7 +80,7 @@ def _lsf_request(text: str) -> JobRequest:
     """The request of a job of LSF.
 
     >>> request_of("#BSUB -n 16\\n#BSUB -R 'span[ptile=8]'\\n#BSUB -gpu num=1/task")[:2]
-    (Counted(number=2, line=2), Counted(number=8, line=3))
+    (CountedLine(number=2, line=2), CountedLine(number=8, line=3))
     >>> request_of("#BSUB -n 4\\n#BSUB -gpu num=2:mode=exclusive_process").open[0][:1]
     ('num=2:mode=exclusive_process',)
     """
@@ -147,9 +147,9 @@ def _flux_request(text: str) -> JobRequest:
     """What a job of Flux requests: slots, or tasks, are spread evenly over its nodes.
 
     >>> request_of("#flux: -N2 -n 8\\n#flux: -g 1")[:2]
-    (Counted(number=2, line=1), Counted(number=4, line=2))
+    (CountedLine(number=2, line=1), CountedLine(number=4, line=2))
     >>> request_of("# flux: --nodes=2\\n# flux: --gpus-per-node=8")[:2]
-    (Counted(number=2, line=1), Counted(number=8, line=2))
+    (CountedLine(number=2, line=1), CountedLine(number=8, line=2))
     """
     nodes, slots = _flux_number(text, "N", "nodes"), _flux_number(text, "n", "nslots|ntasks")
     of_node, of_slot = _flux_number(text, "", "gpus-per-node"), _flux_number(text, "g", "gpus-per-slot|gpus-per-task")
@@ -177,7 +177,7 @@ def _oar_request(text: str) -> JobRequest:
     """What a job of OAR requests: a hierarchy of resources.
 
     >>> request_of("#OAR -l /nodes=2/gpu=4,walltime=1:00:00")[:2]
-    (Counted(number=2, line=1), Counted(number=4, line=1))
+    (CountedLine(number=2, line=1), CountedLine(number=4, line=1))
     """
     found = _last_match(
         text, "OAR", r"(?<=[ \t])-l[ \t]{1,4}[\"']?(?:\{[^}\n]{0,200}\})?(?P<words>[^\s\"'+]{1,200})(?!\S*\+)"
@@ -198,7 +198,7 @@ def _fujitsu_request(text: str) -> JobRequest:
     """What a job of pjsub requests: nodes, or the sides of a box of nodes.
 
     >>> request_of('#PJM -L "node=4x6x16"').nodes
-    Counted(number=384, line=1)
+    CountedLine(number=384, line=1)
     """
     found = _last_match(text, "PJM", r"\bnode=(?P<sides>[0-9]{1,5}(?:x[0-9]{1,5}){0,2})(?![\w(])")
     nodes = CountedLine(prod(map(int, found[0]["sides"].split("x"))), found[1]) if found else None

@@ -24,11 +24,11 @@ def grid_engine_request(text: str) -> JobRequest:
     """The request of a job of Grid Engine.
 
     >>> grid_engine_request("#$ -l h_rt=1:00:00,gpu=2")[:2]
-    (Counted(number=1, line=1), Counted(number=2, line=1))
+    (CountedLine(number=1, line=1), CountedLine(number=2, line=1))
     >>> grid_engine_request("#$ -pe smp 8\\n#$ -l gpu=2").open[0][:2]
     ('gpu=2', 'of each of 8 slots, or of the job: the site decides')
     >>> grid_engine_request("#$ -l rt_AF=16").nodes
-    Counted(number=16, line=1)
+    CountedLine(number=16, line=1)
     """
     stated = {name: (value, line) for name, value, line in _resources(text)}
     whole = next((each for name, each in stated.items() if _WHOLE.fullmatch(name)), None)

@@ -34,13 +34,15 @@ def request_of_steps(text: str, nodes: CountedLine | None) -> JobRequest:
     """The nodes of a job, and the accelerators of a node that its steps use, if all of them use the same number.
 
     >>> request_of_steps("jsrun -n 4 -r 1 -a 6 -g6 python a.py", CountedLine(4, 1))[:2]
-    (Counted(number=4, line=1), Counted(number=6, line=1))
+    (CountedLine(number=4, line=1), CountedLine(number=6, line=1))
     >>> packed = request_of_steps("jsrun -n 4 -g 1 ./own", CountedLine(2, 1))
     >>> packed.accelerators, packed.total
-    (None, Counted(number=4, line=1))
+    (None, CountedLine(number=4, line=1))
     >>> part = request_of_steps("jsrun -n 2 -r 1 -g 6 ./own", CountedLine(8, 1))
-    >>> part[:2], part.open
-    ((Counted(number=2, line=1), Counted(number=6, line=1)), (('8', 'nodes of the job, of which its step uses 2', 1),))
+    >>> part[:2]
+    (CountedLine(number=2, line=1), CountedLine(number=6, line=1))
+    >>> part.open
+    (('8', 'nodes of the job, of which its step uses 2', 1),)
     """
     steps = [each for each in _steps_of_script(text, nodes.number if nodes else 0) if each.accelerators]
     if nodes is None or not steps or len({each[:3] for each in steps}) != 1:

@@ -64,7 +64,7 @@ def pbs_request(text: str) -> JobRequest:
 
     >>> one = pbs_request("#PBS -l select=1:ncpus=8:ngpus=4")
     >>> one.nodes, one.accelerators
-    (Counted(number=1, line=1), Counted(number=4, line=1))
+    (CountedLine(number=1, line=1), CountedLine(number=4, line=1))
     >>> two = pbs_request("#PBS -l select=2:ngpus=4+1:ncpus=1\\n#PBS -l place=scatter")
     >>> two.nodes.number, two.accelerators.number
     (2, 4)
@@ -118,7 +118,7 @@ def _nqsv_request(text: str) -> JobRequest:
     """What the directives of a script request from NQSV.
 
     >>> pbs_request("#PBS -b 4\\n#PBS --gpunum-lhost=8 -l elapstim_req=01:00:00")[:3]
-    (Counted(number=4, line=1), Counted(number=8, line=2), Counted(number=32, line=2))
+    (CountedLine(number=4, line=1), CountedLine(number=8, line=2), CountedLine(number=32, line=2))
     """
     found = {name: list(pattern.finditer(text))[-1:] for name, pattern in _NQSV.items()}
     nodes, each = (

@@ -81,9 +81,9 @@ def told_releases(text: str) -> Iterator[NamedRelease]:
     """The releases that the lines of a text name, each with its first line.
 
     >>> list(told_releases("We use torch==2.7.0 with\\nNCCL version 2.26.2+cuda12.2"))
-    [Told(software='pytorch', release='2.7.0', line=1), Told(software='nccl', release='2.26.2', line=2)]
+    [NamedRelease(software='pytorch', release='2.7.0', line=1), NamedRelease(software='nccl', release='2.26.2', line=2)]
     >>> list(told_releases("EFA device plugin prior to 0.5.10, at 5.1 GB/s"))
-    [Told(software='efa-device-plugin', release='<0.5.10', line=1)]
+    [NamedRelease(software='efa-device-plugin', release='<0.5.10', line=1)]
     """
     seen = set[tuple[str, str]]()
     for number, line in enumerate(lines_of(text), 1):

@@ -293,7 +293,8 @@ TERMS: list[tuple[str, Reported]] = [
 def test_the_terms_of_a_purchase_are_judged(keys: str, wanted: Reported, check: Check) -> None:
     given = {"currency": "USD", "as_of": "2026-11-01", "term": "4 years", "prices": "{node: 310000}"}
     if "warranty" not in keys and "99000000" not in keys:
-        given["support"] = "{term: 15 years}"
+        stated = next((each for each in keys.split(", ") if each.startswith("term:")), "term: 4 years")
+        given["support"] = f"{{{stated}}}"
     usual = {"electricity": "0.12", "pue": "1.3", "utilization": "0.85"} | given
     stated = ", ".join(
         f"{key}: {value}" for key, value in usual.items() if not keys.startswith(f"{key}:") and f", {key}:" not in keys

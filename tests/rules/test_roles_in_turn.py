@@ -19,7 +19,7 @@ workload:
 layout: {framework: megatron-core, nodes: 4, tp: 4, pp: 2, recompute: full}
 """
 EVEN = SPLIT.replace("LENGTHS", "p99: 6600, max: 7000")
-LONG = SPLIT.replace("LENGTHS", "p99: 16000, max: 32000").replace("qwen2.5-32b", "qwen2.5-7b").replace(" pp: 2,", "")
+LONG = SPLIT.replace("LENGTHS", "p99: 24000, max: 32000").replace("qwen2.5-32b", "qwen2.5-7b").replace(" pp: 2,", "")
 POOLS = """clusterspec: 1
 pools: {train: {platform: dgx-h100, nodes: 4}, serve: {platform: dgx-h100, nodes: 4}}
 pool_links: [{between: [train, serve], bandwidth: 1.6 Tb/s, latency: 10 us}]

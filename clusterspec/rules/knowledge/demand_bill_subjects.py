@@ -156,6 +156,7 @@ BILL_SUBJECTS = (
         3600.0,
         90,
     ),
+    Subject("hours of the run", "accelerator hours", ABOVE, "ceil upper limitword permits", "mean each fails rentword commit", 3.6e6, 120),
     Subject("price of a request", "money of a request", ABOVE, _bound("answer+costword", "question+costword", "prompt+costword", by=_CAPS), "milliontokens", 0.0, 60, 100.0),
     Subject(
         "price of the purchase",

@@ -21,6 +21,7 @@ YEARLY_ENERGY: Powers = frozenset({("J", 1), ("year", -1)})
 YEARLY_CARBON: Powers = frozenset({("kg", 1), ("year", -1)})
 CARBON: Powers = frozenset({("kg", 1)})
 ENERGY: Powers = frozenset({("J", 1)})
+ACCELERATOR_TIME: Powers = frozenset({("accelerator", 1), ("s", 1)})
 
 
 class DemandFigure(NamedTuple):
@@ -93,6 +94,26 @@ def _period_near(sentence: str, start: int, end: int) -> WordPeriod | None:
     ahead = next(periods_in(sentence[first:start]), None)
     is_of_figure = ahead is not None and _OF_FIGURE.search(sentence[: first + ahead.start]) is not None
     return None if is_of_figure else ahead
+
+
+_DEVICE = r"(?:GPU|TPU|NPU|XPU|accelerator|Beschleuniger|card|chip|[HB][123]00)"
+_ACCELERATOR_HOURS = pattern(
+    rf"(?i)(?<![\w.,])(\d{{1,3}}(?:[ .,'’\u202f]\d{{3}}){{1,3}}|\d{{1,9}}(?:[.,]\d{{1,3}})?)(?: (?P<million>million\w*|millones|milioni|miljoen|milhões|milion\w*|Mio\.?|M))?(?: (?:de|d'|di|van))? ?"
+    rf"(?:{_DEVICE}[- ]?(?:hours?|Stunden|uur|uren|h\b|時間|小时|시간)|(?:heures?|horas?|ore|godzin)[- ](?:de |d['’]|di )?(?:GPU|TPU|NPU|accélérateurs?|aceleradores|acceleratori|aceleradora))"
+)
+"""Hours of accelerators."""
+
+
+def accelerator_time_figures(sentence: str) -> Iterator[DemandFigure]:
+    """The hours of accelerators of a sentence, in seconds.
+
+    >>> [each.value / 3600 for each in accelerator_time_figures("20,000 GPU hours, 1.2 million H100-hours, 20 000 heures GPU")]
+    [20000.0, 1200000.0, 20000.0]
+    """
+    for match in islice(_ACCELERATOR_HOURS.finditer(sentence), MOST):
+        if _RESULT.search(sentence, max(0, match.start() - 4), match.start()) is None:
+            hours = number_in_text(match[1]) * 1e6 if match["million"] else _whole_number(match[1])
+            yield DemandFigure(hours * HOUR, ACCELERATOR_TIME, match.start(), match.end(), match[0])
 
 
 _POWER_OF_TEN = pattern(

@@ -7,12 +7,14 @@ from itertools import islice, permutations
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.demand_energies import (
+    ACCELERATOR_TIME,
     CARBON,
     ENERGY,
     FLOPS,
     YEARLY_CARBON,
     YEARLY_ENERGY,
     DemandFigure,
+    accelerator_time_figures,
     energy_figures,
     flop_figures,
     money_rates,
@@ -247,10 +249,11 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     ]
     written += energy_figures(sentence)
     written += flop_figures(sentence)
+    written += accelerator_time_figures(sentence)
     rates = [*money_rates(sentence, written)]
     if len(written) > MOST_FIGURES:
         return []
-    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ENERGY}
+    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ENERGY, ACCELERATOR_TIME}
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
     written = [*{(each.start, each.powers): each for each in written}.values()]

@@ -24,10 +24,10 @@ def _storage(parts: Parts) -> StorageUse | None:
 
 def kept_checkpoints(parts: Parts) -> Value | None:
     """The bytes of the checkpoints that are kept."""
-    found = _storage(parts)
-    kept = found.kept if found is not None else None
-    keep = number_of_key(parts.spec, "operations.checkpoint.keep")
-    return Value(kept.value, kept.value, f"{keep:g} of {display(kept.value / keep, 'B')}") if kept and keep else None
+    keep, each = number_of_key(parts.spec, "operations.checkpoint.keep"), size_of_checkpoint(parts)
+    if not keep or each is None:
+        return None
+    return Value(keep * each.low, keep * each.high, f"{keep:g} of {display(each.high, 'B')}")
 
 
 def size_of_checkpoint(parts: Parts) -> Value | None:

@@ -115,6 +115,15 @@ HELP = "take both from one configuration of the model"
 
 
 def check(written_model: ModelSpec, model: Model) -> Iterator[Problem]:
+    if (
+        written_model.linear_attention is None
+        and written_model.compressed_attention is None
+        and written_model.latent_attention is None
+        and written_model.expert_latent is None
+        and written_model.multi_token_prediction is None
+        and written_model.head_dim is None
+    ):
+        return
     if written_model.linear_attention is not None and model.linear is not None:
         yield from _linear_problems(model.linear)
     if written_model.compressed_attention is not None and model.compressed is not None:
