@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules import pages
@@ -10,6 +12,7 @@ from tests.absences import records_without
 from tests.designs import TRAINED, layout_of, study_of
 
 from .absences import failures_without_parts, parts_without, run_without_parts
+from .conftest import Check
 
 YEAR = Quantity(31_557_600.0, "s", "1 year")
 
@@ -49,3 +52,20 @@ def test_a_check_that_raises_without_a_part_is_found() -> None:
 def test_a_rule_runs_without_each_part_that_it_may_lack() -> None:
     for name in ("absent-part-described", "keys-disagree", "power-cap-off-part"):
         run_without_parts(name, study_of(pages.page(name).fires[0].text).facts())
+
+
+BARE = "{layers: 32, hidden: 4096, heads: 32, kv_heads: 8, ffn_hidden: 14336, vocab: 128256}"
+SAMPLED = "{prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 500, output_tokens: 1000}"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        f"{{kind: train, model: {BARE}, sequence_length: 4096, global_batch: 64}}",
+        f"{{kind: serve, model: {BARE}, serving: {{input_tokens: 1000, output_tokens: 200, concurrency: 16}}}}",
+        f"{{kind: rl, model: {BARE}, rl: {SAMPLED}}}",
+    ],
+)
+def test_every_rule_runs_on_a_model_of_sizes_alone(work: str, check: Check) -> None:
+    found = check(f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 2}}\nworkload: {work}\nlayout: {{dp: 16}}\n")
+    assert all(each.rule for each in found)

@@ -3,10 +3,10 @@
 ## What it finds
 
 Stated links (or cables) to nodes and spines that, divided among the stated leaves, exceed the ports of a switch. Also
-`levels` of a fat tree whose first level is named as one leaf (`leaf`, `tor`, or without a name, and without a `count`), if
+`levels` of a fat tree or of rails whose first level is named as one leaf (`leaf`, `tor`, or without a name, and without a `count`), if
 its nodes and uplinks exceed its `switch_ports`.
 
-The finding is an error, and a warning where the ports of a switch are only assumed, and for levels.
+The finding is an error, and a warning where the ports of a switch are only assumed, and for levels without a name or a ratio.
 
 ## Why it matters
 
@@ -94,7 +94,7 @@ ONE_LEAF = pattern(r"(?i)^(?:leaf|leaves|tor|top.of.rack|edge|access)(?: switch(
 def check(
     counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut, cluster: Cluster
 ) -> Iterator[Problem]:
-    if written_scale_out.levels and scale_out.topology == "fat-tree":
+    if written_scale_out.levels and scale_out.topology in {"fat-tree", "rail-optimized"}:
         yield from _level_problem(written_scale_out.levels[0], scale_out, cluster)
     leaves, ports = written_scale_out.leaf_switches, scale_out.switch_ports
     down, up = ordered_links(written_scale_out, "node_leaf"), ordered_links(written_scale_out, "leaf_spine")
@@ -113,11 +113,18 @@ def _level_problem(written: LevelSpec, fabric: ScaleOut, cluster: Cluster) -> It
     level, ports, nodes = fabric.levels[0], written.switch_ports, written.nodes
     if not ports or not nodes or written.count or ONE_LEAF.search(written.name or "leaf") is None:
         return
-    down, rate = nodes * fabric.nics_per_node, link_rate(fabric)
+    nics = fabric.nics_per_node / (fabric.rails if fabric.topology == "rail-optimized" else 1)
+    down, rate = ceiling(nodes * nics), link_rate(fabric)
     upward = level.uplink_bandwidth.value if level.uplink_bandwidth else rate
     up = ceiling(down * rate / level.oversubscription / upward - 1e-9) if nodes < cluster.all_nodes else 0
     if down + up <= ports:
         return
-    message = f"{nodes} nodes with {plural(fabric.nics_per_node, 'NIC')} and {level.oversubscription:g}:1 take {down} ports down and {up} up, more than the {ports} of one switch"
+    message = f"{nodes} nodes with {plural(ceiling(nics), 'NIC')}{' in a rail' if nics < fabric.nics_per_node else ''} and {level.oversubscription:g}:1 take {down} ports down and {up} up, more than the {ports} of one switch"
     help_ = "put fewer nodes on a leaf, state the ratio that its ports allow, or the `count` of switches of the level"
-    yield RULE.problem("cluster.scale_out.levels.0.nodes", message, help_, severity="warning", confidence="likely")
+    yield RULE.problem(
+        "cluster.scale_out.levels.0.nodes",
+        message,
+        help_,
+        severity="error" if written.name and written.oversubscription else "warning",
+        confidence="likely",
+    )
