@@ -71,7 +71,7 @@ def host_update(tables: Tables, layout: Layout, workload: Workload) -> HostUpdat
     moved = tables.software.stack.memory_of(layout.sharding).offloads_gradients
     return HostUpdate(
         gradient_bytes=precision_width(workload.gradient_precision),
-        update_bytes=update_bytes(workload, layout, on_host=True),
+        update_bytes=update_bytes(workload, layout, fused=True),
         weight_bytes=precision_width(workload.parameter_precision),
         bandwidth=tables.host_bandwidth,
         memory=host_memory_figure(tables.cluster).value / tables.cluster.ranks_per_node,

@@ -376,24 +376,16 @@ def unsharded_weights(share: Share, layout: Layout) -> Weights:
 
 
 def update_traffic(
-    optimizer: str,
-    master: str,
-    moments: str,
-    gradient: str,
-    parameter: str,
-    *,
-    fused: bool = True,
-    clipped: bool = True,
+    optimizer: str, master: str, moments: str, gradient: str, parameter: str, *, fused: bool = True
 ) -> float:
     """Bytes that one parameter's update reads and writes.
 
     Moments and master copy are read and written, the gradient is read twice (once for its norm), the parameter is
-    written, and also read if there is no master copy. Where it is ``clipped`` before the update, the gradient is also
-    read and written by that: PyTorch scales it whatever its norm (torch/nn/utils/clip_grad.py). Without ``fused``, Adam
-    reads and writes the operands of each of its operations, clipping among them.
+    written, and also read if there is no master copy. Without ``fused``, Adam reads and writes the operands of each of
+    its operations.
 
     >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
-    42.0
+    34.0
     """
     kept = precision_width(parameter)
     cast = kept if precision_width(master) else 0.0
@@ -402,22 +394,18 @@ def update_traffic(
         passes = precision_width(moments), updated, precision_width(gradient)
         return sum_of((each.value * width for each, width in zip(UPDATE_PASSES.values(), passes, strict=True)), cast)
     states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
-    return states + (4 if clipped else 2) * precision_width(gradient) + (cast or 2 * kept)
+    return states + 2 * precision_width(gradient) + (cast or 2 * kept)
 
 
-def update_bytes(workload: Workload, layout: Layout, *, on_host: bool = False) -> float:
-    """Bytes that the update of one weight reads and writes, on the accelerator or ``on_host`` in one operation.
-
-    Programs that are compiled as a whole clip gradients where they use them, as the operation of the host does.
+def update_bytes(workload: Workload, layout: Layout, *, fused: bool = False) -> float:
+    """Bytes that the update of one weight reads and writes; ``fused`` is true if the update is known to be one
+    operation.
     """
-    stack = layout.stack
-    whole = stack is not None and (stack.compiled or bool(stack.fused and stack.captured))
     return update_traffic(
         workload.optimizer,
         layout.master_precision,
         layout.moments_precision,
         workload.gradient_precision,
         workload.parameter_precision,
-        fused=on_host or not updates_operation_by_operation(workload.optimizer, stack),
-        clipped=not (on_host or whole),
+        fused=fused or not updates_operation_by_operation(workload.optimizer, layout.stack),
     )

@@ -161,7 +161,7 @@ JOB_SUBJECTS = (
         "free memory of a device",
         "size of a device",
         FLOORED,
-        _bound("devicemem+leftover", "gpumemory+leftover", by=_FLOORS),
+        _bound("devicemem+leftover", "gpumemory+leftover", by=("least", "floor", "lower")),
         "nodeend checkpoint stored store",
         1e8,
         90,

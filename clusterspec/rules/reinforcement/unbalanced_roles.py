@@ -129,7 +129,9 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
 
 
 def _idle_nodes_problem(plan: Rl, design: Design) -> Iterator[Problem]:
-    """The problem of nodes that neither the trainer, rollout nor another role has."""
+    """The problem of nodes that neither the trainer, rollout nor another role has; in a fleet other jobs may have them."""
+    if design.shares_machine:
+        return
     nodes = design.cluster.nodes if design.cluster is not None else 0
     idle = nodes - plan.nodes
     if idle > 0:
