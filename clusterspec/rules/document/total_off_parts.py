@@ -4,7 +4,7 @@
 
 An amount for each part (`4.2 M tokens per step`, `1,100 tokens each`, `4.1 bytes per token`, `9,000 tokens/s per GPU`), the
 number of these parts, and a total of the same unit in one sentence that is not their product. The steps of a run, the tokens
-of each and those of the run are read in up to three sentences, in any order.
+of each and those of the run are read in up to three sentences, in any order, without those about another institute or partner.
 
 Also a whole whose listed parts do not sum to it: `of the 64 GPUs 48 belong to physics, 12 to chemistry and 8 to teaching`, and shares
 by origin that sum to more than 100 %.
@@ -208,6 +208,9 @@ def _steps_problem(passage: str) -> Problem | None:
     >>> _steps_problem("Steps of 3.1 M tokens; the 1.5 T of the run are thus 384,000 steps.").message
     '384,000 steps of 3.1 M tokens are 1.19T, not `1.5 T`'
     """
+    from clusterspec.rules.knowledge.other_parties import words_of_party  # most texts state no steps
+
+    passage = ". ".join(each for each in passage.split(". ") if not words_of_party(each))
     if _OF_OTHER_STEPS.search(passage) is not None:
         return None
     quantities = [each for _, found in sentence_quantities(passage.replace(". ", ", ")) for each in found]

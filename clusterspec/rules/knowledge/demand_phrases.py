@@ -18,6 +18,7 @@ _HANDS_OVER = r"(?:delivers?|hands? over|liefert|übergibt|livre(?:ra)?|remet(?:
 _HANDED_OVER = r"(?:delivered|handed over|übergeben|geliefert|livrée?|remise?|entregad[oa]|entregue|consegnat[oa]|opgeleverd|oddan[ay]|przekazan[ay])"
 _ANY = r"(?:any|every|each|jede[mnrs]?|tout|toute|n['’]importe quel(?:le)?|chaque|cualquier|cada|qualsiasi|qualunque|ogni|elke?|iedere?|qualquer|dowoln\w+|każd\w+)"
 _STATE = r"(?:states?|points?(?: in time)?|moments?|stand|zeitpunkt|zustand|état|instant|moment|estado|momento|punto|stato|istante|toestand|stand|tijdstip|ponto|instante|stanu?|momentu?)"
+_MONEY = r"(?:EUR|USD|GBP|CHF|PLN|euros?|dollars?|pounds|francs|franken|dólares|dollari|€|\$)"
 _PHRASES = (
     # a state of the training to which it must be able to return
     ("anystate", pattern(rf"(?i)\b{_ANY} (?:[^\W\d]+ )?{_STATE}\b")),
@@ -53,6 +54,14 @@ _PHRASES = (
         ),
     ),
     ("prepaid", pattern(rf"(?i)\b{_BEFORE} [^.;,\d]{{1,40}}?\b{_DELIVERED}\b")),
+    # an amount of money that somebody has for something; a price at which something is available is none
+    (
+        "budgeted",
+        pattern(
+            rf"(?i)\b{_MONEY} (?:(?:is|are) (?:[^\W\d]+ )?available|(?:est|sont) (?:[^\W\d]+ )?disponibles?|(?:está|están|estão) (?:[^\W\d]+ )?(?:disponible|disponíve)[il]?s?|(?:è|sono) disponibil[ei]|(?:is|zijn) (?:[^\W\d]+ )?beschikbaar)\b|"
+            rf"\b{_MONEY} (?:[^\W\d]+ ){{0,6}}?zur verfügung\b|\b(?:disponemos de|disposons de|disponiamo di|dispomos de) (?=[^;]{{1,24}}?\b{_MONEY}\b)|\b{_MONEY} stehen [^.;]{{1,60}}?\bzur verfügung\b"
+        ),
+    ),
     ("unaccepted", pattern(rf"(?i)\b{_BEFORE} [^.;,\d]{{1,40}}?\b{_ACCEPTED}\b")),
 )
 

@@ -22,6 +22,8 @@ def _bound(*subjects: str, by: tuple[str, ...] = _BINDS) -> str:
 
 _ALONE = "ceil upper limitword permits"
 """Meanings that bind a figure whose unit names its subject."""
+_NO_LOST_WORK = "mean !mean delivery warranty restart starting keeps !engineword stopword"
+"""Meanings next to a time that is not the work that a failure costs."""
 QUANTITY_SUBJECTS = (
     Subject(
         "heat to water",
@@ -78,7 +80,7 @@ QUANTITY_SUBJECTS = (
         110,
     ),
     Subject("row power", "watts of a row", ABOVE, _bound("rowof", by=(*_STRICT, "gives")), "rack backup", 2e3, 60),
-    Subject("energy of a year", "energy of a year", ABOVE, f"{_ALONE} budgeted", "mean", reach=130),
+    Subject("energy of a year", "energy of a year", ABOVE, f"{_ALONE} maydraw budgeted", "mean", reach=130),
     Subject("carbon of a year", "carbon of a year", ABOVE, f"{_ALONE} budgeted", "mean", reach=130),
     Subject("carbon of the term", "carbon", ABOVE, _ALONE, "mean runword !runword", reach=130),
     Subject(
@@ -105,12 +107,18 @@ QUANTITY_SUBJECTS = (
         "lost work",
         "time",
         ABOVE,
-        _bound("rollback+ofwork", "rollback+lossevent", by=_STRICT)
-        + " "
-        + _bound("lossevent+ofwork", by=("ceil", "upper"))
-        + " "
-        + _bound("lostwork", by=("most", "must")),
-        "mean !mean delivery warranty restart starting keeps !engineword stopword",
+        _bound("rollback+ofwork", "rollback+lossevent", by=_STRICT) + " " + _bound("lostwork", by=("most", "must")),
+        _NO_LOST_WORK,
+        30.0,
+        110,
+        86400.0,
+    ),
+    Subject(
+        "lost work",
+        "time",
+        ABOVE,
+        _bound("lossevent+ofwork", by=("ceil", "upper")),
+        f"{_NO_LOST_WORK} notice",
         30.0,
         110,
         86400.0,

@@ -60,6 +60,28 @@ _OF_THIS = pattern(
 )
 
 
+_REQUESTED = pattern(
+    r"(?i)\b(?:applied for|(?:was|were|had|been|originally|first) (?:requested|asked for)|beantragt\w*|angefordert\w*|angemeldet|demandée?s?|sollicitée?s?|solicit(?:ad[oa]s?|ó|aron|amos)|pedid[oa]s?|pedimos|"
+    r"richiest[oaie]|chiest[oaie]|aangevraagd|wniosk\w+)\b|申请|申請|신청"
+)
+"""Words of what was requested, which somebody else may grant in part."""
+_CUT = pattern(
+    r"(?i)\b(?:(?<!to )(?<!be )(?:cut|struck|crossed out|deleted|reduced|halved|trimmed)|strich(?:en)?|gestrichen|kürzten?|gekürzt|halbierten?|ray(?:é\w*|a)|biff(?:é\w*|a)|supprim(?:é\w*|a)|rédui(?:te?s?|sit)|retranch\w+|"
+    r"tach(?:ó|ad[oa]s?)|recort(?:ó|aron|ad[oa]s?)|suprimi(?:ó|d[oa]s?)|redujo|reducid[oa]s?|tagli(?:ò|at[oaie])|ridott[oaie]|ridusse|geschrapt|schrapte|gekort|cort(?:ou|ad[oa]s?)|reduzi(?:u|d[oa]s?)|skreśli\w+|obci\w+)(?!\w)|削减|削減|砍|核减|削られ|削った|삭감"
+)
+"""Words of a request that was granted in part."""
+
+
+def is_cut_request(sentence: str, behind: str) -> bool:
+    """Whether a sentence says what was requested, and it or the next one that a part of it was struck.
+
+    >>> is_cut_request("Two racks were applied for", "the committee struck one"), is_cut_request("We want two racks", "")
+    (True, False)
+    """
+    found = _REQUESTED.search(sentence) is not None
+    return found and (_CUT.search(sentence) is not None or _CUT.search(behind) is not None)
+
+
 def turns_down(text: str) -> bool:
     """Whether a text says that something was turned down.
 
@@ -90,8 +112,8 @@ def goes_on(part: str) -> bool:
 
 
 def kept_sentences(sentences: Sequence[str]) -> list[str]:
-    """Sentences without those about what the next one turns down, and without those that begin with a pronoun for what
-    the one before turns down.
+    """Sentences without those about what the next one turns down, without requests of which a part was struck, and without
+    those that begin with a pronoun for what the one before turns down.
 
     >>> kept_sentences(["An offer demanded a year.", "We turned it down.", "It covered two years.", "We pay 9."])
     ['We turned it down.', 'We pay 9.']
@@ -100,5 +122,6 @@ def kept_sentences(sentences: Sequence[str]) -> list[str]:
         each
         for before, each, behind in zip(("", *sentences), sentences, (*sentences[1:], ""), strict=False)
         if not turns_down_what_is_before(behind)
+        and not is_cut_request(each, behind)
         and not (refers_to_before(each) and turns_down(before) and _OF_THIS.search(each) is None)
     ]

@@ -21,7 +21,7 @@ _WORDS: tuple[tuple[float, str, str], ...] = (
     (7 * DAY, "week|woche|semaine|semana|settimana|tydzień|tygodniu", "weekly|wöchentlich\\w{0,4}|hebdomadaires?|semanal\\w{0,4}|settimanal\\w{0,4}|wekelijks|tygodniowo"),
     (MONTH, "month|(?:kalender)?monat|mois|mes|mese|maand|mês|miesiącu?|miesiąca", "monthly|monatlich\\w{0,4}|mensuel\\w{0,4}|mensual\\w{0,4}|mensil\\w{0,4}|maandelijks|mensa(?:l|is)|miesięcznie"),
     (YEAR / 4, "quarter|quartal|trimestre|kwartaal|kwartale", "quarterly|vierteljährlich\\w{0,4}|trimestriel\\w{0,4}|trimestral\\w{0,4}"),
-    (YEAR, "year|jahr|an|année|año|anno|jaar|ano|rok|roku", "yearly|annual\\w{0,4}|jährlich\\w{0,4}|annuel\\w{0,4}|anual\\w{0,4}|annu[ao]\\w{0,4}|jaarlijks\\w{0,4}|rocznie|roczn\\w{1,4}"),
+    (YEAR, "year|jahr|an|année|año|anno|jaar|ano|rok|roku", "yearly|annual\\w{0,4}|jährlich\\w{0,4}|jahres(?:menge|verbrauch|bedarf|energie|strommenge|budget)|jaar(?:verbruik|hoeveelheid|budget)|annuel\\w{0,4}|anual\\w{0,4}|annu[ao]\\w{0,4}|jaarlijks\\w{0,4}|rocznie|roczn\\w{1,4}"),
 )  # fmt: skip
 _NOUN, _ADVERB = ("|".join(f"({each[place]})" for each in _WORDS) for place in (1, 2))
 _PERIOD = pattern(rf"(?i)(?:{_EACH}(?:{_NOUN})|\b(?:{_ADVERB}))\b")
