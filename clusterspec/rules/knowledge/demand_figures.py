@@ -247,9 +247,7 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         DemandFigure(number_in_text(match[1]), _LENGTH, match.start(), match.end(), match[0])
         for match in islice(_METERS.finditer(sentence), MOST_FIGURES)
     ]
-    written += energy_figures(sentence)
-    written += flop_figures(sentence)
-    written += accelerator_time_figures(sentence)
+    written += [*energy_figures(sentence), *flop_figures(sentence), *accelerator_time_figures(sentence)]
     rates = [*money_rates(sentence, written)]
     if len(written) > MOST_FIGURES:
         return []
