@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, FLOORED, Subject
+from functools import partial
+
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, FLOORED, Subject, bound_meanings
 
 # fmt: off
 WORDS: tuple[tuple[str, str], ...] = (
@@ -49,11 +51,8 @@ _CAPS = ("ceil", "limitword", "permits", "maycost", "must+upper", "must+most")
 _FLOORS = ("least", "floor", "lower", "must", "duty")
 _GRANTS = (*_CAPS, "budgeted")
 """Meanings of an upper limit, or of money that somebody gives."""
-
-
-def _bound(*subjects: str, by: tuple[str, ...] = _CAPS) -> str:
-    """Sets of meanings with one of the meanings that bind."""
-    return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
+_bound = partial(bound_meanings, by=_CAPS)
+"""Sets of meanings with one of the meanings that bind."""
 
 
 _OTHER = "fineword servicenot otherlines"

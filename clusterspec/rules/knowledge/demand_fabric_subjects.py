@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, FLOORED, Subject
+from functools import partial
+
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, FLOORED, Subject, bound_meanings
 
 # fmt: off
 WORDS: tuple[tuple[str, str], ...] = (
@@ -18,11 +20,8 @@ WORDS: tuple[tuple[str, str], ...] = (
 # fmt: on
 _CAPS = ("ceil", "permits", "cutfor", "license")
 _FLOORS = ("least", "floor", "lower", "must", "duty")
-
-
-def _bound(*subjects: str, by: tuple[str, ...] = _CAPS) -> str:
-    """Sets of meanings with one of the meanings that bind."""
-    return " ".join(f"{subject}+{each}" if subject else each for subject in subjects for each in by)
+_bound = partial(bound_meanings, by=_CAPS)
+"""Sets of meanings with one of the meanings that bind."""
 
 
 _OTHER = "portword inflow frontend spareword !spareword rack each"

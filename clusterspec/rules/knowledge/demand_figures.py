@@ -11,6 +11,7 @@ from clusterspec.rules.knowledge.demand_energies import (
     CARBON,
     ENERGY,
     FLOPS,
+    MONEY_RATE,
     YEARLY_CARBON,
     YEARLY_ENERGY,
     DemandFigure,
@@ -125,10 +126,10 @@ MEASURES = {
     "modules": {frozenset({("module", 1)})},
     "rate of a node": {frozenset({("B", 1), ("s", -1), ("node", -1)})},
     "rows": {frozenset({("row", 1)})},
-    "money rate": {frozenset({("money", 1), ("s", -1)})},
+    "money rate": {MONEY_RATE},
     "money of a request": {frozenset({("money", 1)}), frozenset({("money", 1), ("request", -1)})},
     "money of a step": {frozenset({("money", 1)}), frozenset({("money", 1), ("step", -1)})},
-    "accelerator hours": {frozenset({("accelerator", 1), ("s", 1)})},
+    "accelerator hours": {ACCELERATOR_TIME},
     "money of tokens": {frozenset({("money", 1)}), frozenset({("money", 1), ("token", -1)})},
 }
 """The powers of the figures of each measure."""

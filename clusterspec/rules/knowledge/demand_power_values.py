@@ -9,7 +9,7 @@ from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
 from clusterspec.units import display, percent
 
 
-def _full_power(parts: Parts) -> tuple[float, str] | None:
+def full_power(parts: Parts) -> tuple[float, str] | None:
     """The watts of nodes, spares, switches and racks at full load, and their sum as text."""
     from clusterspec.cost.nameplates import it_power
 
@@ -34,7 +34,7 @@ def heat_to_water(parts: Parts) -> Value | None:
 
 def heat_to_air(parts: Parts) -> Value | None:
     """The watts of heat to the air of a liquid-cooled machine; `air-coolers-below-heat` judges those cooled by air."""
-    heat, full = _liquid_heat(parts), _full_power(parts)
+    heat, full = _liquid_heat(parts), full_power(parts)
     if heat is None or full is None:
         return None
     return Value(full[0] - heat[2], full[0] - heat[0], f"{full[1]}, {_share_text(parts)}")
@@ -58,7 +58,7 @@ def idle_watts(parts: Parts) -> Value | None:
         return None
     found, nodes = idle_power(parts.planned.design, parts.counts.fabric), parts.cluster.all_nodes
     of_nodes = nodes * parts.power.node_idle.value
-    draw, full = power_draw(parts.cluster, parts.counts.fabric, parts.power), _full_power(parts)
+    draw, full = power_draw(parts.cluster, parts.counts.fabric, parts.power), full_power(parts)
     others = full[0] - draw.nodes * draw.node.value if full is not None and draw.node is not None else None
     watts = found.value if found is not None else None if others is None else of_nodes + others
     if watts is None:
@@ -71,7 +71,7 @@ def idle_watts(parts: Parts) -> Value | None:
 
 def facility_watts(parts: Parts) -> Value | None:
     """The watts at full load times the PUE."""
-    full, pue = _full_power(parts), _usage_effectiveness(parts)
+    full, pue = full_power(parts), _usage_effectiveness(parts)
     if full is None or pue is None:
         return None
     watts = full[0] * pue
@@ -106,7 +106,7 @@ def _mean_watts(parts: Parts) -> tuple[float, str] | None:
     """The mean watts at the meter for the stated utilization, and how they follow; without `node_idle`, idle nodes count nothing."""
     from clusterspec.cost.formulas.power import mean_draw
 
-    full, buying, idle = _full_power(parts), parts.spec.procurement, idle_watts(parts)
+    full, buying, idle = full_power(parts), parts.spec.procurement, idle_watts(parts)
     if full is None or buying is None or buying.utilization is None:
         return None
     watts = mean_draw(full[0], idle.low if idle is not None else 0.0, buying.utilization) * (buying.pue or 1.0)

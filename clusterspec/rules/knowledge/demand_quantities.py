@@ -142,10 +142,11 @@ def broken_quantities(text: str, parts: Parts, names: frozenset[str] = NAMES) ->
         quantity = QUANTITIES[name]
         if name == "rack power" and any(is_of_nodes(each, parts.spec) for each in stated):
             continue
-        values = [quantity.of(parts._replace(sentence=each.sentence)) for each in stated]
-        first, figure = values[0], (quantity.key, stated[0].words, stated[0].sentence)
+        figure = quantity.key, stated[0].words, stated[0].sentence
         if figure in told:
             continue
+        values = [quantity.of(parts._replace(sentence=each.sentence)) for each in stated]
+        first = values[0]
         if first is not None and all(
             value is not None and _is_broken(each, value, quantity.slack)
             for each, value in zip(stated, values, strict=True)
@@ -167,7 +168,7 @@ def _is_broken(demand: Demand, value: Value, slack: float) -> bool:
 
 
 TOKENS = "workload.tokens"
-_SHARE_KEY, _NODES, _NODE_HOUR = "cluster.power.liquid_share", "cluster.nodes", "procurement.prices.node_hour"
+_SHARE_KEY, _NODES = "cluster.power.liquid_share", "cluster.nodes"
 QUANTITIES: Mapping[str, Quantity] = {
     "heat to water": Quantity(_SHARE_KEY, "the heat of the machine to the liquid", "W", heat_to_water, 0.03),
     "delivered heat": Quantity(_SHARE_KEY, "the heat of the machine to the liquid", "W", heat_to_water, 0.03),

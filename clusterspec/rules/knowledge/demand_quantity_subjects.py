@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from clusterspec.rules.knowledge.demand_answer_subjects import ANSWER_SUBJECTS
 from clusterspec.rules.knowledge.demand_bill_subjects import BILL_SUBJECTS
 from clusterspec.rules.knowledge.demand_fabric_subjects import FABRIC_SUBJECTS
 from clusterspec.rules.knowledge.demand_job_subjects import JOB_SUBJECTS
 from clusterspec.rules.knowledge.demand_site_subjects import SITE_SUBJECTS
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, OTHER, SAID, Subject
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, OTHER, SAID, Subject, bound_meanings
 
 _BINDS = ("most", "least", "must", "duty", "gives", "longest", "binds", "upper", "lower")
 _CARRIES = tuple(each for each in _BINDS if each not in ("gives", "binds"))
 _STRICT = ("most", "must", "duty", "binds", "upper")
 _TOTAL = ("least", "floor", "lower", "must", "duty")
-
-
-def _bound(*subjects: str, by: tuple[str, ...] = _BINDS) -> str:
-    """Sets of meanings with one of the meanings that bind."""
-    return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
+_bound = partial(bound_meanings, by=_BINDS)
+"""Sets of meanings with one of the meanings that bind."""
 
 
 _ALONE = "ceil upper limitword permits"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, Subject
+from functools import partial
+
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, Subject, bound_meanings
 
 # fmt: off
 WORDS: tuple[tuple[str, str], ...] = (
@@ -32,11 +34,8 @@ WORDS: tuple[tuple[str, str], ...] = (
 # fmt: on
 _CAPS = ("most", "ceil", "upper", "limitword", "permits")
 _FLOORS = ("least", "floor", "lower", "must", "duty")
-
-
-def _bound(*subjects: str, by: tuple[str, ...] = _CAPS) -> str:
-    """Sets of meanings with one of the meanings that bind."""
-    return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
+_bound = partial(bound_meanings, by=_CAPS)
+"""Sets of meanings with one of the meanings that bind."""
 
 
 SITE_SUBJECTS = (

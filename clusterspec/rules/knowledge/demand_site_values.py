@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from clusterspec.rules.knowledge.demand_parts import Parts, Quantity, Value
+from clusterspec.rules.knowledge.demand_power_values import full_power
 from clusterspec.units import display
 
 TYPE_CHECKING = False
@@ -14,16 +15,9 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import Term
 
 
-def _full_power(parts: Parts) -> tuple[float, str] | None:
-    """The watts at full load, and their sum as text."""
-    from clusterspec.cost.nameplates import it_power
-
-    return it_power(parts.cluster, parts.counts.fabric, parts.power) if parts.cluster is not None else None
-
-
 def free_power(parts: Parts) -> Value | None:
     """The watts of the power budget that the machine leaves at full load; none where it exceeds the budget."""
-    full, power = _full_power(parts), parts.power
+    full, power = full_power(parts), parts.power
     budget = power.budget if power is not None else None
     if full is None or budget is None or budget.value < full[0]:
         return None
@@ -99,7 +93,7 @@ def carbon_of_run(parts: Parts) -> Value | None:
 
 def reserve_supply(parts: Parts) -> Value | None:
     """The watts at full load, which a reserve supply of the whole machine carries."""
-    full = _full_power(parts)
+    full = full_power(parts)
     return Value(full[0], full[0], full[1]) if full is not None else None
 
 

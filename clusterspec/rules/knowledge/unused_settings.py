@@ -44,7 +44,7 @@ def unused_model_sizes(written: ModelSpec, model: Model) -> Iterator[UnusedSetti
     """Sizes of a model that limit or describe nothing."""
     longest, window, sparse = model.max_sequence_length, written.attention_window, written.sparse_attention
     tokens = window.tokens if isinstance(window, AttentionWindowSpec) else window
-    within = f"the model's longest sequence has {longest or 0:,} tokens: attention is never limited"
+    within = f"the model's longest sequence has {longest:,} tokens: attention is never limited" if longest else ""
     if longest and tokens and tokens > longest:
         at = f"{MODEL}.attention_window" + ".tokens" * isinstance(window, AttentionWindowSpec)
         yield UnusedSetting(at, f"a window of {tokens:,} tokens has no effect: {within}", REMOVE)
