@@ -301,9 +301,12 @@ def machine_lever(design: Design) -> Lever:
 
 def lever_of(name: str, design: Design) -> Lever:
     """A lever of a design. `nodes` is the number that the job uses if the spec states fewer than the cluster has. In
-    reinforcement learning it is the number of nodes for all roles on all machines, divided as in the spec.
+    reinforcement learning it is the number of nodes for all roles on all machines, divided as in the spec. Scale-up
+    links take the bandwidths of their family.
     """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
+    if name == "scale_up.bandwidth":
+        return replace(lever, steps=_bandwidths_of_family(design) or lever.steps)
     if name == "input_tokens" and design.workload is not None:
         return replace(lever, most=_longest_prompt(design.workload))
     if name == "nodes" and design.workload is not None and design.workload.rl is not None:
@@ -318,6 +321,18 @@ def lever_of(name: str, design: Design) -> Lever:
         return lever
     used, path = float(layout.nodes), ("layout", "nodes")
     return replace(lever, path=path, value=lambda _: used, removed=(("layout", "dp"),), grown_from=float(cluster.nodes))
+
+
+def _bandwidths_of_family(design: Design) -> tuple[float, ...]:
+    """The bandwidths of the scale-up links of the same family in the catalog, in bytes per second per direction and
+    accelerator, ascending; empty if the links of the design are of no entry.
+    """
+    own = design.cluster.scale_up.interconnect if design.cluster else None
+    if own is None or design.catalog is None:
+        return ()
+    entries = map(design.catalog.interconnect, design.catalog.ids("interconnect"))
+    related = [each.bandwidth for each in entries if (each.family, each.scope) == (own.family, own.scope)]
+    return tuple(sorted({bandwidth.value for bandwidth in related if bandwidth is not None}))
 
 
 def _longest_prompt(work: Workload) -> float:

@@ -150,3 +150,16 @@ def test_values_around_a_design_hold_its_own_once_and_no_more_than_asked() -> No
         "global_batch": (128.0, 256.0, 512.0),
         "sequence_length": (4096.0, 8192.0, 16384.0),
     }
+
+
+@pytest.mark.parametrize(
+    ("platform", "around"),
+    [
+        ("dgx-h100", (300e9, 450e9, 900e9)),
+        ("aws-trn2-48xlarge", (192e9, 512e9, 640e9)),
+        ("gaudi3-hls", (262.5e9, 525e9)),
+    ],
+)
+def test_links_take_the_bandwidths_of_their_family(platform: str, around: tuple[float, ...]) -> None:
+    study = study_of(f"cluster: {{platform: {platform}, nodes: 2}}\n")
+    assert neighboring_lever_values(study, 1)["scale_up.bandwidth"] == pytest.approx(around)

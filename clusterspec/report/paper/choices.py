@@ -193,7 +193,7 @@ def sensitivity_section(report: FullReport) -> Section | None:
         )
         levers = [
             LeverBar(
-                one.assumption[0].partition(" ")[2] or one.assumption[0],
+                _bar_label(one.assumption[0]),
                 f"{value_text(one.assumption[1])} → {value_text(one.against)}",
                 getattr(one, key),
                 change_text(getattr(one, key)),
@@ -206,6 +206,16 @@ def sensitivity_section(report: FullReport) -> Section | None:
             blocks.append(Picture(tornado_chart(levers, alt, tint), caption, "influences"))
     lead = "Each number varies over its range or by 10 %; each keyword takes the value with the largest effect."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
+
+
+def _bar_label(name: str) -> str:
+    """The name of an assumption at its bar: a dotted fact without its entry, else the whole name.
+
+    >>> _bar_label("stack/custom-2021 memory.context"), _bar_label("custom-2021 products"), _bar_label("layout.order")
+    ('memory.context', 'custom-2021 products', 'layout.order')
+    """
+    fact = name.rpartition(" ")[2]
+    return fact if "." in fact else name
 
 
 def _lever_pictures(moved: SensitivityReport | None, subject: str = "") -> Iterator[Picture]:
