@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import inf
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Platform
@@ -24,6 +25,8 @@ UNSOUND = (100, 0, 0.0)
 """The rank of a spec with an error (see `_spec_rank`)."""
 UNFIT = 10_000
 """The first number of the rank of a plan that does not fit. It is above the ranks of plans with errors."""
+WARNED = (1, 0, -inf)
+"""The lowest rank of a spec with a warning."""
 FLAWLESS = (0, 0, 0.0)
 """The rank of a spec without a warning or a note about the layout whose speed is not known; known speeds rank lower."""
 MOST_ADVISED = 3
@@ -81,8 +84,8 @@ class StartingSpec(NamedTuple):
 
 
 def starting_spec(settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None) -> StartingSpec:
-    """The best spec of the candidate layouts, on the fewest nodes that have one without a warning or a note about the
-    layout. Without candidates, the text is empty. Raises `UsageFault` for unknown names.
+    """The best spec of the candidate layouts, on the fewest nodes that have one without a warning. Without candidates,
+    the text is empty. Raises `UsageFault` for unknown names.
     """
     machine = _catalog_entry(settings.catalog, "platform", platform)
     network = _catalog_entry(settings.catalog, "model", model)
@@ -102,13 +105,13 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str, node
 
 
 def _best_spec(attempts: Iterable[Attempt], spec_of: Callable[[Attempt], RankedSpec]) -> RankedSpec | None:
-    """The spec of the lowest rank on the fewest nodes that have one without flaws of its layout; None without layouts.
+    """The spec of the lowest rank on the fewest nodes that have one without a warning; None without layouts.
 
     After a sound one, at most `MOST_BETTERED` others are tried.
     """
     best, on, left = None, 0, MOST_TRIED
     for attempt in attempts:
-        if best is not None and best.rank <= FLAWLESS and attempt.nodes > on:
+        if best is not None and best.rank < WARNED and attempt.nodes > on:
             break
         found = spec_of(attempt)
         if best is None or found.rank < best.rank:
@@ -128,10 +131,11 @@ def _error_sentences(study: Study) -> tuple[str, ...]:
 
 
 def _advised_spec(text_with: Callable[[Mapping[Path, str]], str], settings: Settings) -> RankedSpec:
-    """The spec of a layout, with the `ADVISED` keys that its check asks for."""
+    """The spec of a layout, with the `ADVISED` keys that its check asks for: all of them, or each that does not raise
+    its rank.
+    """
     advised: dict[Path, str] = {}
-    best = _ranked_spec(text_with(advised), settings)
-    last = best
+    plain = best = last = _ranked_spec(text_with(advised), settings)
     for _ in range(MOST_ADVISED):
         asked = {} if last.rank >= UNSOUND else _advised_values(last.study)
         if asked.items() <= advised.items():
@@ -139,6 +143,21 @@ def _advised_spec(text_with: Callable[[Mapping[Path, str]], str], settings: Sett
         advised |= asked
         last = _ranked_spec(text_with(advised), settings)
         best = last if last.rank <= best.rank else best
+    return best if best is not plain or len(advised) < 2 else _singly_advised_spec(plain, advised, text_with, settings)
+
+
+def _singly_advised_spec(
+    plain: RankedSpec,
+    advised: Mapping[Path, str],
+    text_with: Callable[[Mapping[Path, str]], str],
+    settings: Settings,
+) -> RankedSpec:
+    """The spec with each advised value that does not raise its rank, one after another."""
+    best, kept = plain, dict[Path, str]()
+    for path, value in advised.items():
+        tried = _ranked_spec(text_with({**kept, path: value}), settings)
+        if tried.rank <= best.rank:
+            best, kept = tried, {**kept, path: value}
     return best
 
 

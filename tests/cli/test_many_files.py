@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -112,13 +113,17 @@ PARTS = [
     ("clusterspec.analysis.paths.pod_topology", "pod"),
     ("clusterspec.analysis.full_report.stage_memory", "stage memory"),
     ("clusterspec.analysis.machine.machine", "machine"),
-    ("clusterspec.analysis.areas.areas", "areas"),
+    ("clusterspec.analysis.areas.verdict_areas", "areas"),
     ("clusterspec.analysis.full_report.reliability", "reliability"),
     ("clusterspec.analysis.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
     ("clusterspec.analysis.lever_effects.sensitivity", "sensitivity"),
 ]
 """Functions of parts of a report, and the names of the parts."""
+
+
+def test_every_part_is_a_function() -> None:
+    assert all(callable(resolve_name(function)) for function, _ in PARTS)
 
 
 @thorough

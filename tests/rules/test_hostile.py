@@ -147,6 +147,6 @@ def test_a_spec_of_absurd_size_is_judged_all_the_same(pod: str, changes: dict[st
     "setting", sampled(["--tp 8 ", "R535 ", "NCCL_IB_TC=26 ", "1,200 kVA ", "a wall time of 4 h "], 8)
 )
 def test_a_setting_that_a_comment_repeats_is_read_a_bounded_number_of_times(setting: str, check: Check) -> None:
-    first, few, many = (spec("h100", {}) + f"\n# {setting * times}\n" for times in (900, 1_000, 6_000))
+    first, few, many = (spec("h100", {}) + f"\n# {setting * times}\n" for times in (5_000, 4_000, 16_000))
     check(first)  # loads the rules
-    assert steps(lambda: check(many)) < 2 * steps(lambda: check(few))
+    assert steps(lambda: check(many)) < 1.2 * steps(lambda: check(few))
