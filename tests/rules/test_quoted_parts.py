@@ -302,4 +302,4 @@ procurement:
 @each("cables, severity", [("", "note"), ("cable_type: {node_leaf: fiber}", "error")])
 def test_cables_that_may_have_fixed_ends_are_compared_without_modules(cables: str, severity: str, check: Check) -> None:
     found = check(WITHOUT_CABLES.format(cables=cables), "quote-off-bill")
-    assert [str(each.severity) for each in found] == [severity]
+    assert [str(each.severity) for each in found if each.rule == "quote-off-bill"] == [severity]
