@@ -16,6 +16,7 @@ from clusterspec.cluster.sites import (
     machine_of,
     prefill_design,
 )
+from clusterspec.records import replace
 from tests.cluster.resolving import resolve_text
 from tests.effort import each
 
@@ -78,6 +79,9 @@ def test_prefill_engines_of_the_same_machine_are_not_away() -> None:
 def test_without_separate_engines_no_design_and_nothing_away() -> None:
     design = serving(None)
     assert prefill_design(design) is None
+    assert design.workload is not None
+    assert prefill_design(replace(design, workload=None)) is None
+    assert prefill_design(replace(design, workload=replace(design.workload, serving=None))) is None
     assert (accelerators_away(design), job_accelerators(design)) == ({}, 16)
 
 

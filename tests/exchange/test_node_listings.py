@@ -213,6 +213,8 @@ def test_a_system_of_mlperf_states_its_nodes_and_accelerators() -> None:
         "cluster.nodes": 9,
     }
     assert "host_networking: Infiniband" in unknown(reading)
+    least = {key: SYSTEM[key] for key in ("accelerator_model_name", "accelerators_per_node")}
+    assert given(read(json.dumps(least))) == {"cluster.accelerator": "gb200", "cluster.accelerators_per_node": 4}
     both = SYSTEM | {"accelerator_model_name": "AMD Instinct MI300X (x32), AMD Instinct MI325X (x16)"}
     assert "cluster.accelerator" not in given(read(json.dumps(both)))
     with pytest.raises(FormatError, match="no accelerators: accelerators_per_node is '0'"):

@@ -8,8 +8,9 @@ import pytest
 
 from clusterspec.analysis.diagnosis import with_lines_cut
 from clusterspec.exchange.import_result import LONGEST_LINE
-from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
+from clusterspec.logs.step_values import average_wait_for_data, lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import with_digits_as_zero
+from tests.effort import each
 
 STEP = "step {number} | loss: {loss} | grad norm: {norm} | lr: 3e-4"
 
@@ -125,3 +126,25 @@ def test_the_line_of_a_wait_is_that_of_the_log_where_it_is_long() -> None:
     stated = waiting_for_data(text)
     assert stated is not None
     assert stated[1] == 80_006
+
+
+@each(
+    "step, waits, told",
+    [
+        ("0.5", ("0.1", "0.1", "0.1"), "0.1 s of a step of 0.5 s"),  # a fifth of the step
+        ("0.5", ("0.1", "0.1", "0.099"), ""),
+        ("0.5", ("0.5", "0.5", "0.5"), "0.5 s of a step of 0.5 s"),
+        ("0.5", ("0.5", "0.5", "0.501"), ""),  # a wait that is longer than its step is of something else
+        ("0.5", ("0.25", "0.3", "0.2"), "0.2 s of a step of 0.5 s"),  # four fifths of the first average
+        ("0.5", ("0.25", "0.3", "0.199"), ""),
+        ("0.5", ("0.2", "0.2"), ""),  # the first step is averaged out after three
+    ],
+)
+def test_an_average_wait_is_told_from_a_fifth_of_the_step_while_it_lasts(
+    step: str, waits: tuple[str, ...], told: str
+) -> None:
+    text = "\n".join(f"Time 0.20 ({step}) Data 0.00 ({wait})" for wait in waits)
+    found = average_wait_for_data(text)
+    assert (found is None) is (not told)
+    if found is not None:
+        assert told in found[0] and found[1] == len(waits)
