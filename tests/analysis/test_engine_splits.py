@@ -89,7 +89,7 @@ def test_no_kinds_and_numbers_of_separate_engines_are_better_than_those_found(
     found = run_search(job, APART, most, objective=objective, top=1, with_front=False).best[0]
     best = ranked_plans(all_plans(job, most), objective)[0]
     if objective == "accelerators":
-        assert found.times.accelerators == best.times.accelerators
+        assert found.times.accelerators <= best.times.accelerators  # engines of several stages may need fewer
     else:
         assert found.per_accelerator >= (1 - CLOSE) * best.per_accelerator
 
