@@ -90,7 +90,7 @@ class Facts(WrittenParts):
     @cached_property
     def own_remarks(self) -> str | None:
         """The sentences of `remarks` about this machine; None for a variation or a fleet, which has other keys."""
-        return _text_about_this_machine(self.statements) if self.statements is not None else None
+        return self._own_sentences(self.statements) if self.statements is not None else None
 
     @property
     def statements(self) -> str | None:
@@ -100,7 +100,25 @@ class Facts(WrittenParts):
     @cached_property
     def own_description(self) -> str | None:
         """The sentences of the description about this machine; None without a description."""
-        return _text_about_this_machine(self.description) if self.description is not None else None
+        return self._own_sentences(self.description) if self.description is not None else None
+
+    def _own_sentences(self, text: str) -> str:
+        """A text without its sentences about other machines and about other models."""
+        if not text:
+            return text
+        from clusterspec.rules.knowledge.other_models import without_other_models  # most specs have no text
+        from clusterspec.rules.knowledge.written_numbers import without_other_machines
+
+        return without_other_models(without_other_machines(text), self._model_sizes)
+
+    def _model_sizes(self) -> tuple[float, ...]:
+        """The numbers of parameters of the model, all and active; empty without a model."""
+        if self.model is None:
+            return ()
+        from clusterspec.cost.parameters import model_weights  # few texts name a size
+
+        weights = model_weights(self.model)
+        return weights.total, weights.active_weights
 
     @cached_property
     def deviations(self) -> Deviations:
@@ -296,12 +314,3 @@ def _joined_lines(text: str | None) -> str | None:
     from clusterspec.document.comments import running_text  # a text of one line loads nothing
 
     return running_text(text)
-
-
-def _text_about_this_machine(text: str) -> str:
-    """A text without its sentences about other machines."""
-    if not text:
-        return text
-    from clusterspec.rules.knowledge.written_numbers import without_other_machines  # most specs have no text
-
-    return without_other_machines(text)

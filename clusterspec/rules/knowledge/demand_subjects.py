@@ -134,7 +134,7 @@ SUBJECTS = (
     ),
     Subject("batch", "sequences", SAID, bound_meanings("batch", by=("ceil", "floor")), "each mean", 2, 50),
     Subject("concurrency", "requests", BELOW, "once", "seatsnot supply rack each", 4, 45),
-    Subject("request rate", "requests/s", BELOW, "arrive longest most", "mean each", 0.0),
+    Subject("request rate", "requests/s", BELOW, "arrive longest most", "mean each ahead-of-engines", 0.0),
     Subject("first token", "time", ABOVE, bound_meanings("firstword"), "mean latencynot"),
     Subject("token gap", "time", ABOVE, bound_meanings("pertoken"), "mean latencynot firstword"),
     Subject(

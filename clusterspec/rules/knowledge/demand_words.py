@@ -233,6 +233,7 @@ SUBJECTS: tuple[tuple[str, str], ...] = (
     ("pertoken", "je_token pro_token jedes_token zwischen_zwei_token folgende*_token nächste*_token par_jeton chaque_jeton par_token entre_deux_jetons jeton_suivant por_token cada_token entre_tokens token_siguiente per_token ogni_token fra_un_token token_successivo elk_token tussen_twee_tokens volgende_token token_seguinte entre_dois_tokens por_cada_token"),
     ("endtoend", "whole_answer complete_answer full_answer entire_answer finished_answer end_to_end last_token last_word ganze_antwort vollständige_antwort letzte*_wort letzte*_token réponse_complète réponse_entière dernier_mot dernier_jeton respuesta_completa última_palabra último_token risposta_completa ultima_parola volledige_antwoord laatste_woord resposta_completa última_palavra"),
     ("latencynot", "spent prefill reading memory queue disk database lookup click blink page_load portal network radar login scan eye ear"),
+    ("ahead-of-engines", "gateway gateways api-gateway firewall firewalls load_balancer load_balancers proxy proxies lastverteiler passerelle* pare-feu répartiteur* pasarela* cortafuegos balanceador* bilanciator* brama zapora"),
     # the run
     ("run", "run training pretraining pre-training campaign computation calculation fine-tuning finetuning"),
     ("run", "lauf trainingslauf training vortraining rechnung rechenlauf calcul entraînement pré-entraînement entrenamiento preentrenamiento cálculo addestramento calcolo rekentaak berekening treinamento treino"),

@@ -192,7 +192,8 @@ NAMED_MACHINE_AND_WORK = (
         "workload.serving.request_rate",
         "request/s",
         cues="requests anfragen requêtes queries calls req prompts",
-        unless=rf"(?:one|each|every|an?|any|a single|per) (?:[\w.-]{{1,16}} ){{0,2}}?{_UNIT}\b(?! (?:for|with|to|that|which)\b)|(?:per|an?|each|every|(?:on|for|from) (?:each|every)) {_UNIT}|peak|capacity|sustain\w*",
+        unless=rf"(?:one|each|every|an?|any|a single|per) (?:[\w.-]{{1,16}} ){{0,2}}?{_UNIT}\b(?! (?:for|with|to|that|which)\b)|(?:per|an?|each|every|(?:on|for|from) (?:each|every)) {_UNIT}|peak|capacity|sustain\w*|"
+        r"gateways?|firewalls?|load balancers?|proxy|proxies|web ?servers?|lastverteiler|passerelles?|pare-feu|pasarelas?|cortafuegos",
     ),
     named_keys_row(
         "workload.serving.input_tokens",

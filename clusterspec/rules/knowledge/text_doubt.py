@@ -16,31 +16,40 @@ _PART = r"(?:pods?|partitions?|networks?|stores?|racks?|nodes?|servers?|boxes|in
 _OLD = r"(?:old|older|former|previous|earlier|existing|neighbou?ring|sister|rejected)"
 """Words for what is never a part of the machine that is planned."""
 _ENGLISH = (
-    rf"{_OLD} (?:\w{{1,24}} )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w{{1,24}} )?{_WHOLE}|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
+    rf"{_OLD} (?:\w{{1,24}} )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w{{1,24}} )?{_WHOLE}|(?:other|another|second|third) (?:\w{{1,24}} )?tiers?|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
     r"(?:smaller|larger|bigger) (?:one|machine|cluster|system)|turned down|struck out|rejected|declined|discarded|ruled out|gave up|withdrawn|pilot\w*|prototype|proof of concept|rehearsals?|"
     r"ablations? (?:on|with|took|ran|had|used)|\w{1,24} ablations (?:took|ran|had|used)|"
     r"had (?:[\w.,-]+ ){1,12}?before\b(?! \w+ing\b)|predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|the (?:year|round|call|term) before(?! last\b)|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
     r"would(?: not)?(?: \w{1,24})?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
-    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|(?<!no )(?:second|other|another|backup|sister) (?:\w+ )?(?:sites?|data ?cent(?:er|re)s?|locations?|campus|halls?|buildings?)|since (?:20[01]\d|202[0-4])"
+    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|(?<!no )(?:second|other|another|backup|sister) (?:\w+ )?(?:sites?|data ?cent(?:er|re)s?|locations?|campus|halls?|buildings?)|since (?:20[01]\d|202[0-4])|"
+    rf"of (?:their|his|her) own|(?:their|his|her) own (?:{_WHOLE}|{_PART}|hardware|hall)|an? \w{{1,24}}(?:['’]s|s['’]) (?:{_WHOLE}|{_PART})|"
+    r"already (?:has|have|had|owns?|runs?|operates?)|(?:has|have) already|remains? in (?:operation|service|use)|"
+    rf"replay(?:ed|s)?|(?:load|stress|soak) tests?|(?:was|were) tried|tried (?:out )?on|measured on \d+|(?:half|a third|a quarter|parts?|a subset) of the (?:{_WHOLE}|nodes|gpus)"
 )
 _GERMAN = (
     r"hätten?|wären?|(?:im|des|vom) vorjahr\w*|im jahr (?:davor|zuvor)|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
     r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
     r"(?<!kein )(?<!keine )(?:andere|zweite)[nrms]? (?:rechenzentrum|standort|halle|gebäude)\w*|ausweich\w*|verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w{1,24}|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
-    r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
+    r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)|(?:hat|haben|betreibt|betreiben) (?:bereits|schon|eigene\w*|ihre eigene\w*)|bleib(?:t|en) in betrieb|"
+    r"nachgespielt\w*|lasttests?|belastungstests?|erprobt\w*|gemessen auf|(?:hälfte|drittel|viertel|teil) (?:der|des) (?:maschine|anlage|systems|clusters?|knoten)"
 )
 _FRENCH = (
     r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)(?! (?:toute|une|la|les|le) (?:pièce|carte|disque|module|composant))|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
     r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|(?<!aucun )(?:autre|second|deuxième) (?:site|centre|bâtiment)|"
-    r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
+    r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|(?:a|ont|possèdent?|disposent?|exploitent?) déjà|rest(?:e|ent) en (?:service|exploitation)|(?:leurs?|ses) propres? \w+|"
+    r"rejou\w+|(?:tests?|essais?) de charge|(?:moitié|tiers|quart|partie) (?:de la machine|du système|du cluster|de la grappe|des nœuds)|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
 _OTHER_LANGUAGES = (
     r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|pagaron|pagaram|pagarono|la competencia|(?<!ningún )(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
+    r"ya (?:tienen?|posee|cuenta|opera)|sigue\w* en (?:servicio|uso)|sus propi[oa]s \w+|reproducid\w+|pruebas? de carga|(?:mitad|tercio|parte) (?:de la máquina|del clúster|del sistema|de los nodos)|"
+    r"(?:ha|hanno|possied\w+) già|rest(?:a|ano) in (?:funzione|servizio|uso)|(?:i|dei) propri \w+|prov[ae] di carico|(?:metà|terzo|parte) (?:della macchina|del cluster|del sistema|dei nodi)|"
+    r"já (?:tem|têm|possui|possuem)|continua\w* em (?:serviço|uso)|testes? de carga|(?:heeft|hebben) al|blij(?:ft|ven) in gebruik|belastingtests?|(?:ma|mają) już|testy? obciążeni\w+|"
     r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?<!nessun )(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
     r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?<!geen )(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?<!geen )(?:andere|tweede) (?:locatie|zaal)|het jaar (?:ervoor|daarvoor)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
 _EASTERN = (
     r"旧(?:システム|系统|机|機|集群|クラスタ|サーバ|服务器)|既存|既設|現行|以前の|昨年|去年|前年|先代|別の(?:機|システム|センター|拠点|モデル|案)|他社|競合|却下|不採用|落選|落札できな|見送|もう一つの|隣の|現有|现有|原有|否决|放弃|未采纳|未采用|淘汰|"
+    r"(?:すでに|既に)(?:保有|所有|持)|已(?:经)?(?:拥有|建成|在用)|压力?测试|压测|回放|負荷(?:試験|テスト)|(?:一半|部分)的?(?:机器|节点|服务器)|(?:机器|节点|集群|服务器)的(?:一半|一部分)|(?:半分|一部)の(?:ノード|サーバ)|부하 ?(?:시험|테스트)|이미 (?:보유|운영)|"
     r"另一(?:家|个|台|座)|(?:上|前)一?(?:期|轮|批)(?:项目|工程|系统|集群|采购|机)|前(?:回|期)の(?:システム|案件|プロジェクト|クラスタ|調達)|(?:지난|이전) (?:사업|프로젝트|단계)|邻近|投标人|落标|试点|試作|기존|이전 (?:시스템|장비|클러스터)|작년|지난해|다른 (?:센터|기관|업체|장비)|시범|기각|탈락|경쟁사"
 )
 """Words of Japanese, Chinese and Korean, which have no boundaries of words."""

@@ -147,7 +147,7 @@ _AGAIN = pattern(
     r"(?i)\b(?:every|each \d|interval|saves?|saving|checkpoint\w*|evaluat\w*|fails?|failures?|alle \d|tous les|toutes les|cada)\b"
 )
 _OTHER_TIME = pattern(
-    r"(?i)\b(?:kept|keeps?|retention|stored|interval|between|checkpoint\w*|reserv\w+|delivery|warranty|repair\w*|deadline|notice|until|ago|before|earlier|behind|per day|a day)\b|\b(?:every|each|alle|tous les|cada) $"
+    r"(?i)\b(?:kept|keeps?|retention|stored|interval|between|checkpoint\w*|reserv\w+|delivery|warranty|repair\w*|deadline|notice|until|ago|before|earlier|behind|per day|a day)\b|\b(?:every|each|alle|tous les|cada|first|last|next|ersten|letzten|nächsten|premi(?:er|ère)s?|derni(?:er|ère)s?|primer[ao]s|últim[ao]s) $"
 )
 _STEP_TIME = pattern(r"(?i)\b(?:step|iteration)[ -]time(?: of| is|:)?(?: about)? $|\bschrittzeit(?: von)? $")
 _TAKES = pattern(

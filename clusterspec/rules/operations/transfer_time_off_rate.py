@@ -153,7 +153,8 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
                 store.bandwidth.value, f"{display(store.bandwidth.value, 'B/s')} of the storage system", False
             )
         timed = sizes and rates and any(each.kind == TIME for each in amounts_in(sentence))
-        before = ((), (), "") if timed else (sizes or before[0], rates or before[1], sentence)
+        ends = timed or not (sizes or rates)
+        before = ((), (), "") if ends else (sizes or before[0], rates or before[1], sentence)
         if size is None or rate is None or _MOVES.search(moves) is None:
             continue
         claim = _wrong_time(sentence, size, rate, calculated=bool(sizes and rates))
