@@ -196,6 +196,7 @@ from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely")
 HELP = "correct the key, or the text if the demand has changed"
+HELP_OF_DEMANDS = "change the design, or the text if the demand has changed"
 OWNED = frozenset({"power", "prompt", "answer"})
 """Subjects whose demands other rules compare with the design."""
 
@@ -228,11 +229,13 @@ def check(
 
         parts = Parts(spec, planned, counts, text)
         for each in broken_quantities(text, parts):
-            yield RULE.problem(
-                each.quantity.key, each.message, "change the design, or the text if the demand has changed"
-            )
+            yield RULE.problem(each.quantity.key, each.message, HELP_OF_DEMANDS)
         for other in other_broken_demands(text, parts):
             yield RULE.problem(other.key, other.message, other.help)
+        from clusterspec.rules.knowledge.plain_findings import broken_ceilings
+
+        for ceiling in broken_ceilings(text, parts):
+            yield RULE.problem(ceiling.key, ceiling.message, HELP_OF_DEMANDS)
 
 
 def _problems_of_job(remarks: str, spec: Spec, planned: PlannedDesign | None, counts: FabricCount) -> Iterator[Problem]:

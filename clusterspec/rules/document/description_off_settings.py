@@ -105,7 +105,7 @@ layout: {framework: megatron-core, tp: 8, cp: 2}
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from clusterspec.catalog import Catalog
@@ -233,6 +233,7 @@ def check(
     for stated in wrong:
         value = _value_text(own[stated.key.key][0], stated.key.unit)
         yield _problem(stated.words, stated.key.key, value, stated.key.is_setting)
+    yield from _plain_problems(own_description, spec, cluster, layout, own, {stated.key.key for stated in wrong})
     if not any(stated.key.key == REQUEST_RATE for stated in wrong):
         yield from _peak_problem(own_description, spec)
     yield from _framework_problem(own_description, spec, workload, catalog)
@@ -249,6 +250,23 @@ def check(
             continue
         if key != GENERATION or not (_OF_OTHER_NETWORKS.search(own_description) or words_of_another(own_description)):
             yield _problem(found_names[0][0], TECHNOLOGY if key == GENERATION else key, own_name)
+
+
+def _plain_problems(
+    description: str,
+    spec: Spec,
+    cluster: Cluster,
+    layout: Layout | None,
+    own: Mapping[str, Sequence[float]],
+    told: Collection[str],
+) -> Iterator[Problem]:
+    """The problems of sentences that state one value of one key and nothing else."""
+    from clusterspec.rules.knowledge.plain_findings import wrong_facts  # few specs have a description
+
+    currency = spec.procurement.currency if spec.procurement is not None else None
+    for each in wrong_facts(description[:MOST_CHARACTERS], spec, cluster, layout, own):
+        if each.key not in told and not is_in_another_currency(currency, each.words):
+            yield _problem(each.words, each.key, each.value)
 
 
 def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:

@@ -105,10 +105,10 @@ def _supply(parts: Parts) -> Supply | None:
 
 def racks_of_machine(parts: Parts) -> Value | None:
     """The racks of all nodes, where no key states the nodes of one."""
-    return _racks(parts) if parts.power is None or parts.power.nodes_per_rack is None else None
+    return racks_of_nodes(parts) if parts.power is None or parts.power.nodes_per_rack is None else None
 
 
-def _racks(parts: Parts) -> Value | None:
+def racks_of_nodes(parts: Parts) -> Value | None:
     """The racks of all nodes."""
     found = _supply(parts)
     racks = found.racks if found is not None else None
@@ -118,7 +118,7 @@ def _racks(parts: Parts) -> Value | None:
 def rows_of_racks(parts: Parts) -> Value | None:
     """The rows that the racks with nodes fill."""
     floor = parts.spec.cluster.floor if parts.spec.cluster is not None else None
-    racks = _racks(parts)
+    racks = racks_of_nodes(parts)
     if racks is None or floor is None or not floor.racks_per_row:
         return None
     rows = float(ceil(racks.low / floor.racks_per_row))

@@ -24,24 +24,24 @@ _ENGLISH = (
     r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|(?<!no )(?:second|other|another|backup|sister) (?:\w+ )?(?:sites?|data ?cent(?:er|re)s?|locations?|campus|halls?|buildings?)|since (?:20[01]\d|202[0-4])|"
     rf"of (?:their|his|her) own|(?:their|his|her) own (?:{_WHOLE}|{_PART}|hardware|hall)|an? \w{{1,24}}(?:['’]s|s['’]) (?:{_WHOLE}|{_PART})|"
     r"already (?:has|have|had|owns?|runs?|operates?)|(?:has|have) already|remains? in (?:operation|service|use)|"
-    rf"replay(?:ed|s)?|(?:load|stress|soak) tests?|(?:was|were) tried|tried (?:out )?on|measured on \d+|(?:half|a third|a quarter|parts?|a subset) of the (?:{_WHOLE}|nodes|gpus)"
+    rf"replayed at|(?:load|stress|soak) tests?|(?:was|were) tried|tried (?:out )?on|measured on \d+|(?:half|a third|a quarter|parts?|a subset) of the (?:{_WHOLE}|nodes|gpus)"
 )
 _GERMAN = (
     r"hätten?|wären?|(?:im|des|vom) vorjahr\w*|im jahr (?:davor|zuvor)|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
     r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
     r"(?<!kein )(?<!keine )(?:andere|zweite)[nrms]? (?:rechenzentrum|standort|halle|gebäude)\w*|ausweich\w*|verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w{1,24}|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
     r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)|(?:hat|haben|betreibt|betreiben) (?:bereits|schon|eigene\w*|ihre eigene\w*)|bleib(?:t|en) in betrieb|"
-    r"nachgespielt\w*|lasttests?|belastungstests?|erprobt\w*|gemessen auf|(?:hälfte|drittel|viertel|teil) (?:der|des) (?:maschine|anlage|systems|clusters?|knoten)"
+    r"lasttests?|belastungstests?|erprobt\w*|gemessen auf|(?:hälfte|drittel|viertel|teil) (?:der|des) (?:maschine|anlage|systems|clusters?|knoten)"
 )
 _FRENCH = (
     r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)(?! (?:toute|une|la|les|le) (?:pièce|carte|disque|module|composant))|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
     r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|(?<!aucun )(?:autre|second|deuxième) (?:site|centre|bâtiment)|"
     r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|(?:a|ont|possèdent?|disposent?|exploitent?) déjà|rest(?:e|ent) en (?:service|exploitation)|(?:leurs?|ses) propres? \w+|"
-    r"rejou\w+|(?:tests?|essais?) de charge|(?:moitié|tiers|quart|partie) (?:de la machine|du système|du cluster|de la grappe|des nœuds)|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
+    r"(?:tests?|essais?) de charge|(?:moitié|tiers|quart|partie) (?:de la machine|du système|du cluster|de la grappe|des nœuds)|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
 _OTHER_LANGUAGES = (
     r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|pagaron|pagaram|pagarono|la competencia|(?<!ningún )(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
-    r"ya (?:tienen?|posee|cuenta|opera)|sigue\w* en (?:servicio|uso)|sus propi[oa]s \w+|reproducid\w+|pruebas? de carga|(?:mitad|tercio|parte) (?:de la máquina|del clúster|del sistema|de los nodos)|"
+    r"ya (?:tienen?|posee|cuenta|opera)|sigue\w* en (?:servicio|uso)|sus propi[oa]s \w+|pruebas? de carga|(?:mitad|tercio|parte) (?:de la máquina|del clúster|del sistema|de los nodos)|"
     r"(?:ha|hanno|possied\w+) già|rest(?:a|ano) in (?:funzione|servizio|uso)|(?:i|dei) propri \w+|prov[ae] di carico|(?:metà|terzo|parte) (?:della macchina|del cluster|del sistema|dei nodi)|"
     r"já (?:tem|têm|possui|possuem)|continua\w* em (?:serviço|uso)|testes? de carga|(?:heeft|hebben) al|blij(?:ft|ven) in gebruik|belastingtests?|(?:ma|mają) już|testy? obciążeni\w+|"
     r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?<!nessun )(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"

@@ -1,0 +1,147 @@
+"""What the plain statements of a text contradict: keys with another value, and quantities of the design above a ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
+from clusterspec.rules.knowledge.plain_statements import CEILING, FACT, PlainStatement, plain_statements
+from clusterspec.rules.knowledge.purchases import price_ends
+from clusterspec.spec.model import Spec
+from clusterspec.units import display, display_bits
+
+SAME = 0.01
+"""Relative difference up to which a statement rounds a value."""
+
+
+class WrongFact(NamedTuple):
+    """A key for which a text states another value, with the words of the text and the value of the key."""
+
+    key: str
+    words: str
+    value: str
+
+
+def wrong_facts(
+    text: str, spec: Spec, cluster: Cluster, layout: Layout | None, own: Mapping[str, Sequence[float]]
+) -> Iterator[WrongFact]:
+    """The keys for which a text states one value, which differs from all values of ``own``, and from those that only plain
+    statements are compared with.
+    """
+    stated: dict[str, list[PlainStatement]] = {}
+    for each in plain_statements(text):
+        if each.kind.sense == FACT:
+            stated.setdefault(each.kind.name, []).append(each)
+    if not stated:
+        return
+    values = {**own, **_further_values(spec, cluster, layout)}
+    for key, found in stated.items():
+        right = [each for each in values.get(key, ()) if each]
+        if right and len({each.value for each in found}) == 1 and not _is_among(found[0].value, right):
+            yield WrongFact(key, found[0].words, _value_text(key, found[0].kind.measure, right[0]))
+
+
+def _is_among(value: float, others: Sequence[float]) -> bool:
+    return any(abs(value - each) <= SAME * abs(each) for each in others)
+
+
+def _further_values(spec: Spec, cluster: Cluster, layout: Layout | None) -> dict[str, tuple[float, ...]]:
+    """The values of keys that other readers of texts compare with more care, as their words are general."""
+    nodes = (cluster.nodes, cluster.all_nodes, *((layout.nodes,) if layout is not None else ()))
+    found: dict[str, tuple[float, ...]] = {"cluster.nodes": tuple(map(float, nodes))}
+    machine, buying, fabric = spec.cluster, spec.procurement, cluster.scale_out
+    if cluster.node_power is not None:
+        found["cluster.power.node"] = (cluster.node_power.value,)
+    if fabric is not None and (
+        ratios := [level.oversubscription for level in fabric.levels] or fabric.oversubscription
+    ):
+        found["cluster.scale_out.oversubscription"] = (prod(ratios), *ratios)
+    if machine is not None and machine.networks is not None and (store := machine.networks.storage) is not None:
+        rates = (store.bandwidth, store.read, store.per_client, store.nic_bandwidth)
+        found["cluster.networks.storage.bandwidth"] = tuple(each.per_direction for each in rates if each is not None)
+    if spec.operations is not None and spec.operations.burn_in is not None:
+        found["operations.burn_in"] = (spec.operations.burn_in.value,)
+    if buying is not None and buying.prices and "node" in buying.prices:
+        found["procurement.prices.node"] = price_ends(buying.prices["node"])
+    return found
+
+
+def _value_text(key: str, measure: str, value: float) -> str:
+    if measure == "rate":
+        return display_bits(value) if key.endswith("nic_bandwidth") else display(value, "B/s")
+    if measure == "tariff":
+        return f"{value * KILOWATT_HOUR:.4g}"
+    if measure == "ratio":
+        return f"{value:g}:1"
+    unit = {"watts": "W", "time": "s", "size": "B"}.get(measure)
+    return display(value, unit) if unit is not None else f"{value:,.10g}"
+
+
+class BrokenCeiling(NamedTuple):
+    """A quantity of the design above a ceiling of the text: the key that decides it, and a message."""
+
+    key: str
+    message: str
+
+
+def broken_ceilings(text: str, parts: Parts) -> Iterator[BrokenCeiling]:
+    """The ceilings in plain statements of a text that the design exceeds, one for each quantity."""
+    told: set[str] = set()
+    for each in plain_statements(text):
+        if each.kind.sense != CEILING or each.kind.name in told:
+            continue
+        what, key, unit, of = _QUANTITIES[each.kind.name]
+        value = of(parts)
+        if value is not None and value.low > each.value * (1 + SAME):
+            told.add(each.kind.name)
+            number = display(value.low, unit) if unit else f"{value.low:,.10g}"
+            bound = f"according to the text, {what} may be at most `{each.words}`"
+            yield BrokenCeiling(key, f"{bound}, but it is {number}: {value.how}")
+
+
+def _machine_watts(parts: Parts) -> Value | None:
+    from clusterspec.rules.knowledge.demand_power_values import full_power
+
+    full = full_power(parts)
+    return Value(full[0], full[0], full[1]) if full is not None else None
+
+
+def _rack_watts(parts: Parts) -> Value | None:
+    from clusterspec.cost.nameplates import rack_power
+
+    if parts.cluster is None or parts.power is None or parts.power.nodes_per_rack is None:
+        return None
+    watts = rack_power(parts.cluster, parts.power)
+    return Value(watts, watts, f"{parts.power.nodes_per_rack} nodes in each") if watts is not None else None
+
+
+def _racks(parts: Parts) -> Value | None:
+    from clusterspec.rules.knowledge.demand_site_values import racks_of_nodes
+
+    return racks_of_nodes(parts)
+
+
+def _price(parts: Parts) -> Value | None:
+    from clusterspec.rules.knowledge.demand_bill_values import price_of_purchase
+
+    return price_of_purchase(parts)
+
+
+def _lost_work(parts: Parts) -> Value | None:
+    from clusterspec.rules.knowledge.demand_run_values import lost_work
+
+    return lost_work(parts)
+
+
+_QUANTITIES: Mapping[str, tuple[str, str, str, Callable[[Parts], Value | None]]] = {
+    "power": ("the power of the machine", "cluster.power", "W", _machine_watts),
+    "rack power": ("the power of a rack", "cluster.power.nodes_per_rack", "W", _rack_watts),
+    "racks": ("the number of racks", "cluster.power.nodes_per_rack", "", _racks),
+    "purchase": ("the price", "procurement.prices", "", _price),
+    "lost work": ("the work that a failure costs", "operations.checkpoint.interval", "s", _lost_work),
+}
+"""What a ceiling is of, the key that decides it, its unit in messages, and its value."""

@@ -1,0 +1,221 @@
+"""Plain statements of a text about the design: short sentences with one figure of which each word is known.
+
+Other readers look for the words of a subject near a figure, and pass over what the rest of a sentence says. Here the rest is
+known too, so that the words of a subject may be as general as `node` and `cost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from itertools import islice
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_energies import DemandFigure
+from clusterspec.rules.knowledge.demand_figures import demand_figures
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
+from clusterspec.rules.knowledge.plain_vocabulary import FILLER, LONGEST_EASTERN, MEANINGS
+from clusterspec.standard import pattern
+
+LONGEST = 120
+"""Largest number of characters of a plain sentence: longer ones say more."""
+CEILING, FACT = "ceiling", "fact"
+_LIMITS = frozenset({"most", "must", "not"})
+_WORD = pattern(r"[^\W\d_]+")
+_LATIN = pattern(r"[A-Za-zÀ-ɏ]+")
+_RATIO = pattern(r"(?<![\d.:])(\d{1,2}(?:\.\d)?) ?: ?1(?![\d:]|\.\d)")
+_ONES = pattern(r"(?<![\d.,:])1(?![\d.,:])")
+
+
+class PlainKind(NamedTuple):
+    """What plain statements are about: the measure of the figure, the meanings that the other words must have, and those that they
+    may have. A ceiling is stated with one of the meanings in ``bounds``.
+    """
+
+    name: str
+    measure: str
+    needed: frozenset[str]
+    allowed: frozenset[str]
+    sense: str = FACT
+    bounds: frozenset[str] = frozenset()
+    counts: str = ""
+    """What a count is of, where the words behind its digits say so."""
+
+
+class PlainStatement(NamedTuple):
+    """A figure in SI that a sentence states for a key or for a quantity of the design."""
+
+    kind: PlainKind
+    value: float
+    words: str
+
+
+def _fact(key: str, measure: str, needed: str, allowed: str = "", counts: str = "") -> PlainKind:
+    known = frozenset(f"{needed} {allowed}".split())
+    return PlainKind(key, measure, frozenset(needed.split()), known, counts=counts)
+
+
+def _ceiling(
+    name: str, measure: str, needed: str, allowed: str = "", bounds: str = "most must", counts: str = ""
+) -> PlainKind:
+    known = frozenset(f"{needed} {allowed} {bounds}".split()) | _LIMITS
+    return PlainKind(name, measure, frozenset(needed.split()), known, CEILING, frozenset(bounds.split()), counts)
+
+
+KINDS = (
+    _fact("cluster.nodes", "count", "machine node", counts="node"),
+    _fact("cluster.accelerators_per_node", "count", "node gpu each", counts="gpu"),
+    _fact("cluster.scale_out.nics_per_node", "count", "node nic each", counts="nic"),
+    _fact("cluster.scale_out.nics_per_node", "count", "node network card each", counts="card"),
+    _fact("cluster.spare_nodes", "count", "spare", "node keep", "node"),
+    _fact("cluster.power.nodes_per_rack", "count", "rack node each", counts="node"),
+    _fact("cluster.scale_out.nic_bandwidth", "rate", "nic each", "supply bandwidth"),
+    _fact("cluster.scale_out.nic_bandwidth", "rate", "network card each", "supply bandwidth"),
+    _fact("cluster.scale_out.oversubscription", "ratio", "over", "fabric network"),
+    _fact("cluster.networks.storage.capacity", "size", "storage", "capacity"),
+    _fact("cluster.networks.storage.bandwidth", "rate", "storage", "bandwidth supply"),
+    _fact("cluster.power.node", "watts", "node each power", "most must not"),
+    _fact("workload.tokens", "count", "token train", "model", "token"),
+    _fact("workload.sequence_length", "count", "sequence length", "token", "token"),
+    _fact("workload.sequence_length", "count", "sequencelength", "token", "token"),
+    _fact("workload.global_batch", "count", "batch global", "sequence", "sequence"),
+    _fact("operations.checkpoint.interval", "time", "checkpoint every", "save each"),
+    _fact("operations.checkpoint.interval", "time", "checkpoint save each"),
+    _fact("operations.checkpoint.keep", "count", "checkpoint keep", "last save", "checkpoint"),
+    _fact("operations.burn_in", "time", "burn in"),
+    _fact("operations.burn_in", "time", "burnin"),
+    _fact("procurement.prices.node", "money", "node price each"),
+    _fact("procurement.electricity", "tariff", "kwh", "price each cent"),
+    _fact("procurement.pue", "number", "pue", "hall machine"),
+    _fact("procurement.warranty", "time", "warranty"),
+    _fact("procurement.term", "time", "term"),
+    _ceiling("power", "watts", "machine", "power each"),
+    _ceiling("power", "watts", "hall supply", "machine power most must", "supply"),
+    _ceiling("power", "watts", "power term", "supply", "term"),
+    _ceiling("rack power", "watts", "rack", "power each"),
+    _ceiling("racks", "count", "rack room", "hall machine node", "room", "rack"),
+    _ceiling("purchase", "money", "purchase", "price machine", "most must approved"),
+    _ceiling("lost work", "time", "failure work", "price lost each"),
+)
+_UNITS = frozenset({"W", "s", "money", "B"})
+_MEASURES = {
+    frozenset({"W"}): "watts",
+    frozenset({"s"}): "time",
+    frozenset({"money"}): "money",
+    frozenset({"B"}): "size",
+}
+
+
+def plain_statements(text: str) -> Iterator[PlainStatement]:
+    """The plain statements of a text.
+
+    >>> [(each.kind.name, each.value) for each in plain_statements("Each NIC runs at 200 Gb/s. Le contrat dure quatre ans.")]
+    [('cluster.scale_out.nic_bandwidth', 25000000000.0), ('procurement.term', 126230400.0)]
+    >>> [(each.kind.name, each.value) for each in plain_statements("每个节点有4块GPU。The old cluster has 24 nodes.")]
+    [('cluster.accelerators_per_node', 4.0)]
+    """
+    for sentence in plain_sentences(text):
+        if len(sentence) <= LONGEST and any(map(str.isdigit, sentence)):
+            yield from islice(_statements_of(sentence), 1)
+
+
+def _statements_of(sentence: str) -> Iterator[PlainStatement]:
+    read = _figure_of(sentence)
+    meanings = _meanings_of(read.rest) if read is not None else None
+    if read is None or meanings is None:
+        return
+    known = frozenset().union(*meanings)
+    for kind in KINDS:
+        measure = "tariff" if kind.measure == "tariff" and read.measure in {"money", "number"} else read.measure
+        is_counted = kind.measure == "count" and measure == "number"
+        if (kind.measure != measure and not is_counted) or not kind.needed <= known:
+            continue
+        if (kind.bounds and kind.bounds.isdisjoint(known)) or not _counts(read, kind):
+            continue
+        allowed = kind.allowed | {FILLER, "each"}
+        if all(not each.isdisjoint(allowed) for each in meanings) and _has_each_meaning(kind.needed, meanings):
+            in_cents = kind.measure == "tariff" and read.measure == "number"
+            if not in_cents or "cent" in known:
+                scale = KILOWATT_HOUR if kind.measure != read.measure and kind.measure == "tariff" else 1.0
+                yield PlainStatement(kind, read.value / (100.0 * scale if in_cents else scale), read.words)
+
+
+def _counts(read: _Read, kind: PlainKind) -> bool:
+    """Whether the figure counts what a kind counts, as far as its words say what it counts."""
+    nouns = [MEANINGS[each] for each in _WORD.findall(read.words.lower()) if each in MEANINGS]
+    return not (kind.counts and nouns) or any(kind.counts in each for each in nouns)
+
+
+def _has_each_meaning(needed: Set[str], meanings: list[frozenset[str]]) -> bool:
+    """Whether different words have the needed meanings: no more of them than there are words."""
+    return len(needed) <= len(meanings)
+
+
+class _Read(NamedTuple):
+    """The only figure of a sentence: its value in SI, its measure, its words, and the sentence without its digits."""
+
+    value: float
+    measure: str
+    words: str
+    rest: str
+
+
+def _figure_of(sentence: str) -> _Read | None:
+    """The only figure of a sentence, apart from ones that say `each`; None if it has none or several."""
+    if (ratio := _RATIO.search(sentence)) is not None:
+        rest = f"{sentence[: ratio.start()]} {sentence[ratio.end() :]}"
+        return _Read(float(ratio[1]), "ratio", ratio[0], rest) if not any(map(str.isdigit, rest)) else None
+    figures = [each for each in demand_figures(sentence) if not each.is_computed and not _is_one(each)]
+    if len(figures) != 1:
+        return None
+    (figure,) = figures
+    measure = _measure_of(figure)
+    rest = f"{sentence[: figure.start]} {_nouns_of(figure)} {sentence[figure.end :]}"
+    left = _ONES.sub(" ", rest)
+    if measure is None or any(map(str.isdigit, left)):
+        return None
+    return _Read(figure.value, measure, figure.words, rest)
+
+
+def _is_one(figure: DemandFigure) -> bool:
+    """Whether a figure is the number of one thing, as in `1 node` and `1 kWh`, of which a sentence states another figure."""
+    above = {name for name, power in figure.powers if power > 0}
+    return above == {"J"} or (figure.value == 1 and above.isdisjoint(_UNITS))
+
+
+def _measure_of(figure: DemandFigure) -> str | None:
+    """The measure of a figure by the units above and below the line; None for one that no kind has."""
+    above = frozenset(name for name, power in figure.powers if power > 0)
+    below = frozenset(name for name, power in figure.powers if power < 0)
+    if above == {"B"} and "s" in below:
+        return "rate"
+    if above == {"money"} and below >= {"W", "s"}:
+        return "tariff"
+    if "s" in below:
+        return None
+    return _MEASURES.get(above - {"away"}, "number" if not above else "count")
+
+
+def _nouns_of(figure: DemandFigure) -> str:
+    """The known words of a figure: what it counts, and not its unit or its scale."""
+    return " ".join(each for each in _WORD.findall(figure.words.lower()) if each in MEANINGS)
+
+
+def _meanings_of(text: str) -> list[frozenset[str]] | None:
+    """The meanings of each word of a text; None if one of them is not known."""
+    found = []
+    for word in _WORD.findall(_ONES.sub(" each ", text).lower()):
+        for part in (word,) if _LATIN.fullmatch(word) else _eastern_words(word):
+            if part not in MEANINGS:
+                return None
+            found.append(MEANINGS[part])
+    return found
+
+
+def _eastern_words(run: str) -> Iterator[str]:
+    """A run of characters without spaces, cut into the longest known words; a character of no word stands alone."""
+    at = 0
+    while at < len(run):
+        length = next((size for size in range(LONGEST_EASTERN, 1, -1) if run[at : at + size] in MEANINGS), 1)
+        yield run[at : at + length]
+        at += length
