@@ -226,16 +226,17 @@ def check(
         from clusterspec.rules.knowledge.demand_checks import other_broken_demands
         from clusterspec.rules.knowledge.demand_parts import Parts
         from clusterspec.rules.knowledge.demand_quantities import broken_quantities
-
-        parts = Parts(spec, planned, counts, text)
-        for each in broken_quantities(text, parts):
-            yield RULE.problem(each.quantity.key, each.message, HELP_OF_DEMANDS)
-        for other in other_broken_demands(text, parts):
-            yield RULE.problem(other.key, other.message, other.help)
         from clusterspec.rules.knowledge.plain_findings import broken_ceilings
 
+        parts = Parts(spec, planned, counts, text)
+        found = [
+            RULE.problem(each.quantity.key, each.message, HELP_OF_DEMANDS) for each in broken_quantities(text, parts)
+        ]
+        found += [RULE.problem(each.key, each.message, each.help) for each in other_broken_demands(text, parts)]
+        yield from found
         for ceiling in broken_ceilings(text, parts):
-            yield RULE.problem(ceiling.key, ceiling.message, HELP_OF_DEMANDS)
+            if not any(f"`{ceiling.words}`" in each.message for each in found):
+                yield RULE.problem(ceiling.key, ceiling.message, HELP_OF_DEMANDS)
 
 
 def _problems_of_job(remarks: str, spec: Spec, planned: PlannedDesign | None, counts: FabricCount) -> Iterator[Problem]:

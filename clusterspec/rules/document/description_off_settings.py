@@ -105,7 +105,7 @@ layout: {framework: megatron-core, tp: 8, cp: 2}
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from clusterspec.catalog import Catalog
@@ -118,7 +118,7 @@ from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_n
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
 from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
 from clusterspec.rules.knowledge.ranges import is_in_another_currency
-from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
+from clusterspec.rules.knowledge.stated_keys import SIZES_OF_MACHINE, Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import confidence_in, words_of_another
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
@@ -217,6 +217,22 @@ def check(
     if spec.pools or spec.jobs:
         return
     own = values_of_keys(spec, cluster, layout, workload, own_description)
+    found = [*_setting_problems(own_description, spec, cluster, layout, workload, catalog, own)]
+    yield from found
+    told = " ".join(each.message for each in found)
+    yield from _plain_problems(own_description, spec, cluster, layout, own, told)
+
+
+def _setting_problems(
+    own_description: str,
+    spec: Spec,
+    cluster: Cluster,
+    layout: Layout | None,
+    workload: Workload | None,
+    catalog: Catalog,
+    own: Mapping[str, Sequence[float]],
+) -> Iterator[Problem]:
+    """The problems of the words of a key that stand near a figure, and of names of parts."""
     wrong = [each for each in wrong_statements(own_description, own) if not _is_of_other_key(each, spec)]
     currency = spec.procurement.currency if spec.procurement is not None else None
     wrong = [
@@ -233,7 +249,6 @@ def check(
     for stated in wrong:
         value = _value_text(own[stated.key.key][0], stated.key.unit)
         yield _problem(stated.words, stated.key.key, value, stated.key.is_setting)
-    yield from _plain_problems(own_description, spec, cluster, layout, own, {stated.key.key for stated in wrong})
     if not any(stated.key.key == REQUEST_RATE for stated in wrong):
         yield from _peak_problem(own_description, spec)
     yield from _framework_problem(own_description, spec, workload, catalog)
@@ -258,15 +273,26 @@ def _plain_problems(
     cluster: Cluster,
     layout: Layout | None,
     own: Mapping[str, Sequence[float]],
-    told: Collection[str],
+    told: str,
 ) -> Iterator[Problem]:
     """The problems of sentences that state one value of one key and nothing else."""
     from clusterspec.rules.knowledge.plain_findings import wrong_facts  # few specs have a description
 
     currency = spec.procurement.currency if spec.procurement is not None else None
     for each in wrong_facts(description[:MOST_CHARACTERS], spec, cluster, layout, own):
-        if each.key not in told and not is_in_another_currency(currency, each.words):
+        if f"`{each.key}`" in told or (each.key in SIZES_OF_MACHINE and _has_counts(description, each.key, cluster)):
+            continue
+        if not is_in_another_currency(currency, each.words):
             yield _problem(each.words, each.key, each.value)
+
+
+def _has_counts(description: str, key: str, cluster: Cluster) -> bool:
+    """Whether a text counts nodes or accelerators in words that `description-off-keys` compares with the keys."""
+    from clusterspec.rules.knowledge.machine_counts import accelerator_counts_in, node_counts_in
+
+    counts = node_counts_in if key == "cluster.nodes" else accelerator_counts_in
+    right = cluster.nodes if key == "cluster.nodes" else cluster.accelerators
+    return any(counts(description)) or any(wrong_statements(description, {key: [float(right)]}))
 
 
 def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ def whole_answer(parts: Parts) -> Value | None:
     limited = {each.sentence for each in demands_in(parts.text) if each.subject.name == "whole answer"}
     lengths = _lengths_in(limited) or _lengths_in(filter(_says_complete, plain_sentences(parts.text)))
     if len(lengths) != 1:
-        return None
+        return predicted_latency(parts, "end_to_end")
     tokens = lengths.pop()
     seconds = first + (tokens - 1) * gap
     return Value(

@@ -8,6 +8,7 @@ from math import prod
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_places import number_of_key
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
 from clusterspec.rules.knowledge.plain_statements import CEILING, FACT, PlainStatement, plain_statements
 from clusterspec.rules.knowledge.purchases import price_ends
@@ -16,6 +17,12 @@ from clusterspec.units import display, display_bits
 
 SAME = 0.01
 """Relative difference up to which a statement rounds a value."""
+ROUNDED_RATIO = 0.05
+"""The same for ratios, which texts state with one or two digits."""
+
+
+GIGABYTES_OF_A_GIBIBYTE = 1.073741824
+"""Vendors print the binary size of a memory with decimal prefixes."""
 
 
 class WrongFact(NamedTuple):
@@ -41,12 +48,15 @@ def wrong_facts(
     values = {**own, **_further_values(spec, cluster, layout)}
     for key, found in stated.items():
         right = [each for each in values.get(key, ()) if each]
-        if right and len({each.value for each in found}) == 1 and not _is_among(found[0].value, right):
+        if found[0].kind.measure == "tariff":
+            right += [each * 100 for each in right]  # a price in cents
+        same = ROUNDED_RATIO if found[0].kind.measure == "ratio" else SAME
+        if right and len({each.value for each in found}) == 1 and not _is_among(found[0].value, right, same):
             yield WrongFact(key, found[0].words, _value_text(key, found[0].kind.measure, right[0]))
 
 
-def _is_among(value: float, others: Sequence[float]) -> bool:
-    return any(abs(value - each) <= SAME * abs(each) for each in others)
+def _is_among(value: float, others: Sequence[float], same: float) -> bool:
+    return any(abs(value - each) <= same * abs(each) for each in others)
 
 
 def _further_values(spec: Spec, cluster: Cluster, layout: Layout | None) -> dict[str, tuple[float, ...]]:
@@ -54,6 +64,14 @@ def _further_values(spec: Spec, cluster: Cluster, layout: Layout | None) -> dict
     nodes = (cluster.nodes, cluster.all_nodes, *((layout.nodes,) if layout is not None else ()))
     found: dict[str, tuple[float, ...]] = {"cluster.nodes": tuple(map(float, nodes))}
     machine, buying, fabric = spec.cluster, spec.procurement, cluster.scale_out
+    found["cluster.accelerators"] = (
+        float(cluster.accelerators),
+        float(cluster.all_nodes * cluster.accelerators_per_node),
+    )
+    if layout is not None:
+        found["cluster.accelerators"] += (float(layout.ranks),)
+    if (memory := cluster.accelerator.memory) is not None:
+        found["cluster.accelerator.memory"] = (memory.value, memory.value / GIGABYTES_OF_A_GIBIBYTE)
     if cluster.node_power is not None:
         found["cluster.power.node"] = (cluster.node_power.value,)
     if fabric is not None and (
@@ -82,9 +100,10 @@ def _value_text(key: str, measure: str, value: float) -> str:
 
 
 class BrokenCeiling(NamedTuple):
-    """A quantity of the design above a ceiling of the text: the key that decides it, and a message."""
+    """A quantity of the design above a ceiling of the text: the key that decides it, the words of the ceiling, and a message."""
 
     key: str
+    words: str
     message: str
 
 
@@ -100,7 +119,11 @@ def broken_ceilings(text: str, parts: Parts) -> Iterator[BrokenCeiling]:
             told.add(each.kind.name)
             number = display(value.low, unit) if unit else f"{value.low:,.10g}"
             bound = f"according to the text, {what} may be at most `{each.words}`"
-            yield BrokenCeiling(key, f"{bound}, but it is {number}: {value.how}")
+            yield BrokenCeiling(
+                key,
+                each.words,
+                f"{bound}, but {f'it is {number}: {value.how}' if value.how else f'`{key}` is {number}'}",
+            )
 
 
 def _machine_watts(parts: Parts) -> Value | None:
@@ -137,11 +160,24 @@ def _lost_work(parts: Parts) -> Value | None:
     return lost_work(parts)
 
 
+def _value_of(key: str) -> Callable[[Parts], Value | None]:
+    """The function that returns the number of a key in SI."""
+
+    def value(parts: Parts) -> Value | None:
+        number = number_of_key(parts.spec, key)
+        return Value(number, number, "") if number else None
+
+    return value
+
+
+_TARGETS = "workload.serving.targets"
 _QUANTITIES: Mapping[str, tuple[str, str, str, Callable[[Parts], Value | None]]] = {
     "power": ("the power of the machine", "cluster.power", "W", _machine_watts),
     "rack power": ("the power of a rack", "cluster.power.nodes_per_rack", "W", _rack_watts),
     "racks": ("the number of racks", "cluster.power.nodes_per_rack", "", _racks),
     "purchase": ("the price", "procurement.prices", "", _price),
+    f"{_TARGETS}.ttft": ("the time to the first token", f"{_TARGETS}.ttft", "s", _value_of(f"{_TARGETS}.ttft")),
+    f"{_TARGETS}.tpot": ("the time between tokens", f"{_TARGETS}.tpot", "s", _value_of(f"{_TARGETS}.tpot")),
     "lost work": ("the work that a failure costs", "operations.checkpoint.interval", "s", _lost_work),
 }
 """What a ceiling is of, the key that decides it, its unit in messages, and its value."""

@@ -14,13 +14,21 @@ from clusterspec.rules.knowledge.demand_energies import DemandFigure
 from clusterspec.rules.knowledge.demand_figures import demand_figures
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
+from clusterspec.rules.knowledge.other_parties import words_of_party
 from clusterspec.rules.knowledge.plain_vocabulary import FILLER, LONGEST_EASTERN, MEANINGS
+from clusterspec.rules.knowledge.text_clauses import is_former, is_hypothetical, is_of_other_plan
+from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.text_rejections import turns_down
 from clusterspec.standard import pattern
 
 LONGEST = 120
 """Largest number of characters of a plain sentence: longer ones say more."""
 CEILING, FACT = "ceiling", "fact"
 _LIMITS = frozenset({"most", "must", "not"})
+LONGEST_SENTENCE = 240
+"""Largest number of characters of a sentence whose clauses are read."""
+_CLAUSES = pattern(r"(?i), (?=\D)|; ?|、|\b(?:and|und|et|y|while|but|aber|mais|pero|sowie)\b")
+_ORDINAL = pattern(r"\d[\d.,]*(?:st|nd|rd|th|er|ère|ème|[ºª])\b")
 _WORD = pattern(r"[^\W\d_]+")
 _LATIN = pattern(r"[A-Za-zÀ-ɏ]+")
 _RATIO = pattern(r"(?<![\d.:])(\d{1,2}(?:\.\d)?) ?: ?1(?![\d:]|\.\d)")
@@ -40,6 +48,8 @@ class PlainKind(NamedTuple):
     bounds: frozenset[str] = frozenset()
     counts: str = ""
     """What a count is of, where the words behind its digits say so."""
+    unless: str = ""
+    """A meaning by which the sentence is about something else."""
 
 
 class PlainStatement(NamedTuple):
@@ -56,10 +66,18 @@ def _fact(key: str, measure: str, needed: str, allowed: str = "", counts: str = 
 
 
 def _ceiling(
-    name: str, measure: str, needed: str, allowed: str = "", bounds: str = "most must", counts: str = ""
+    name: str,
+    measure: str,
+    needed: str,
+    allowed: str = "",
+    bounds: str = "most must",
+    counts: str = "",
+    unless: str = "",
 ) -> PlainKind:
     known = frozenset(f"{needed} {allowed} {bounds}".split()) | _LIMITS
-    return PlainKind(name, measure, frozenset(needed.split()), known, CEILING, frozenset(bounds.split()), counts)
+    return PlainKind(
+        name, measure, frozenset(needed.split()), known, CEILING, frozenset(bounds.split()), counts, unless
+    )
 
 
 KINDS = (
@@ -67,7 +85,8 @@ KINDS = (
     _fact("cluster.accelerators_per_node", "count", "node gpu each", counts="gpu"),
     _fact("cluster.scale_out.nics_per_node", "count", "node nic each", counts="nic"),
     _fact("cluster.scale_out.nics_per_node", "count", "node network card each", counts="card"),
-    _fact("cluster.spare_nodes", "count", "spare", "node keep", "node"),
+    _fact("cluster.spare_nodes", "count", "spare node", "keep"),
+    _fact("cluster.spare_nodes", "count", "sparenode", "keep"),
     _fact("cluster.power.nodes_per_rack", "count", "rack node each", counts="node"),
     _fact("cluster.scale_out.nic_bandwidth", "rate", "nic each", "supply bandwidth"),
     _fact("cluster.scale_out.nic_bandwidth", "rate", "network card each", "supply bandwidth"),
@@ -89,12 +108,21 @@ KINDS = (
     _fact("procurement.pue", "number", "pue", "hall machine"),
     _fact("procurement.warranty", "time", "warranty"),
     _fact("procurement.term", "time", "term"),
+    _fact("procurement.delivery.weeks", "time", "delivery"),
+    _fact("cluster.accelerators", "count", "gpu machine", counts="gpu"),
+    _fact("cluster.accelerators", "count", "gpu service", counts="gpu"),
+    _fact("cluster.accelerator.memory", "size", "gpu gpumemory each"),
+    _fact("workload.serving.input_tokens", "count", "prompt token", "average each", "token"),
+    _fact("workload.serving.output_tokens", "count", "answer token", "average each", "token"),
+    _ceiling("workload.serving.targets.ttft", "time", "first token"),
+    _ceiling("workload.serving.targets.tpot", "time", "next token", "each"),
     _ceiling("power", "watts", "machine", "power each"),
     _ceiling("power", "watts", "hall supply", "machine power most must", "supply"),
     _ceiling("power", "watts", "power term", "supply", "term"),
     _ceiling("rack power", "watts", "rack", "power each"),
     _ceiling("racks", "count", "rack room", "hall machine node", "room", "rack"),
     _ceiling("purchase", "money", "purchase", "price machine", "most must approved"),
+    _ceiling("purchase", "money", "node price", unless="each"),
     _ceiling("lost work", "time", "failure work", "price lost each"),
 )
 _UNITS = frozenset({"W", "s", "money", "B"})
@@ -115,8 +143,22 @@ def plain_statements(text: str) -> Iterator[PlainStatement]:
     [('cluster.accelerators_per_node', 4.0)]
     """
     for sentence in plain_sentences(text):
-        if len(sentence) <= LONGEST and any(map(str.isdigit, sentence)):
-            yield from islice(_statements_of(sentence), 1)
+        if not any(map(str.isdigit, sentence)):
+            continue
+        found = [*islice(_statements_of(sentence), 1)] if len(sentence) <= LONGEST else []
+        yield from found or _statements_of_clauses(sentence)
+
+
+def _statements_of_clauses(sentence: str) -> Iterator[PlainStatement]:
+    """The plain statements that the clauses of a sentence are, if each of them is one."""
+    clauses = [each for each in _CLAUSES.split(sentence) if each.strip(" .,")]
+    if len(clauses) < 2 or len(sentence) > LONGEST_SENTENCE or is_hypothetical(sentence) or words_of_another(sentence):
+        return
+    if is_former(sentence) or is_of_other_plan(sentence) or turns_down(sentence) or words_of_party(sentence):
+        return
+    found = [[*islice(_statements_of(clause), 1)] if len(clause) <= LONGEST else [] for clause in clauses]
+    if all(found):
+        yield from (statement for (statement,) in found)
 
 
 def _statements_of(sentence: str) -> Iterator[PlainStatement]:
@@ -130,7 +172,7 @@ def _statements_of(sentence: str) -> Iterator[PlainStatement]:
         is_counted = kind.measure == "count" and measure == "number"
         if (kind.measure != measure and not is_counted) or not kind.needed <= known:
             continue
-        if (kind.bounds and kind.bounds.isdisjoint(known)) or not _counts(read, kind):
+        if (kind.bounds and kind.bounds.isdisjoint(known)) or not _counts(read, kind) or kind.unless in known:
             continue
         allowed = kind.allowed | {FILLER, "each"}
         if all(not each.isdisjoint(allowed) for each in meanings) and _has_each_meaning(kind.needed, meanings):
@@ -143,7 +185,9 @@ def _statements_of(sentence: str) -> Iterator[PlainStatement]:
 def _counts(read: _Read, kind: PlainKind) -> bool:
     """Whether the figure counts what a kind counts, as far as its words say what it counts."""
     nouns = [MEANINGS[each] for each in _WORD.findall(read.words.lower()) if each in MEANINGS]
-    return not (kind.counts and nouns) or any(kind.counts in each for each in nouns)
+    if not nouns:
+        return not kind.counts or kind.sense == FACT
+    return not kind.counts or any(kind.counts in each for each in nouns)
 
 
 def _has_each_meaning(needed: Set[str], meanings: list[frozenset[str]]) -> bool:
@@ -169,6 +213,8 @@ def _figure_of(sentence: str) -> _Read | None:
     if len(figures) != 1:
         return None
     (figure,) = figures
+    if _ORDINAL.match(figure.words) is not None:
+        return None
     measure = _measure_of(figure)
     rest = f"{sentence[: figure.start]} {_nouns_of(figure)} {sentence[figure.end :]}"
     left = _ONES.sub(" ", rest)

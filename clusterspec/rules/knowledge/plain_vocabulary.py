@@ -19,7 +19,8 @@ _WORDS = (
     ("network", "network netzwerk réseau red rete netwerk rede sieciow"),
     ("card", "card cards karte karten carte cartes tarjeta tarjetas scheda schede kaart kaarten placa placas adapter adapters adaptateur adaptateurs"),
     ("nic", "nic nics hca hcas netzwerkkarte netzwerkkarten netwerkkaart netwerkkaarten 网卡"),
-    ("spare", "spare spares reserve réserve secours repuesto respaldo riserva reserva reserveknoten ersatzknoten 备用 予備"),
+    ("spare", "spare spares reserve réserve secours repuesto respaldo riserva reserva 备用 予備"),
+    ("sparenode", "reserveknoten ersatzknoten"),
     ("storage", "storage store filesystem speicher speichersystem dateisystem stockage almacenamiento archiviazione storage opslag armazenamento 存储 ストレージ"),
     ("capacity", "capacity kapazität capacité capacidad capacità capaciteit capacidade 容量"),
     ("bandwidth", "bandwidth throughput bandbreite durchsatz débit bande passante caudal ancho banda larghezza bandbreedte 带宽 帯域 速率"),
@@ -56,11 +57,21 @@ _WORDS = (
     ("fabric", "fabric netz fabrik réseau red rete netwerk rede sieć 网络 ネットワーク"),
     ("over", "oversubscribed oversubscription überbucht überbuchung surabonné surabonnement sobresuscrita sobresuscripción oversubscription 收敛比"),
     ("must", "must shall darf dürfen soll muss doit doivent debe deben puede pueden può deve devono pode podem mag moet mogen może musi may can kann"),
-    ("most", "most maximum max höchstens maximal exceed dépasser pasar superare superar passar ultrapassar überschreiten overschrijden máximo massimo hoogstens maximaal najwyżej within only more mehr plus más più mais meer up jusqu"),
+    ("most", "limited begrenzt limitée limité limitado limitada limitato limitata beperkt ograniczona most maximum max höchstens maximal exceed dépasser pasar superare superar passar ultrapassar überschreiten overschrijden máximo massimo hoogstens maximaal najwyżej within only more mehr plus más più mais meer up jusqu"),
     ("not", "not no nicht keine kein ne pas non não niet nie"),
     ("least", "least mindestens minst almeno przynajmniej minimum wenigstens"),
     ("each", "each per every a an one jeder jede jedes jedem jeden je pro ein eine einem einen chaque par un une cada por una uno ogni ognuno elke per een um uma każdy każda każdym 每个 每块 每张 各 1"),
-    (FILLER, "in used supplier vendor once lieferant anbieter fournisseur proveedor fornitore fornecedor leverancier 供应商 the of is are be has have with at by for to we our us it its on and as runs run holds contains gives uses take takes lasts last_s that there whole entire all "
+    ("service", "service dienst servicio servizio serviço usługa 服务 サービス"),
+    ("first", "first erste erstes erster premier première primer primera primo prima primeiro eerste pierwszy 首个"),
+    ("next", "next further following between gap nächste nächstes weitere weiteres folgende suivant suivants entre siguiente siguientes entre successivo seguente volgende następny future interval 间隔 間隔 隔 以後 以后 后续"),
+    ("prompt", "prompt prompts request requests input inputs eingabe eingaben anfrage anfragen requête requêtes entrée petición peticiones entrada richiesta ingresso pedido pedidos invoer"),
+    ("answer", "answer answers response responses output outputs antwort antworten ausgabe réponse réponses sortie respuesta respuestas salida risposta risposte resposta antwoord odpowiedź"),
+    ("average", "average mean mittel durchschnitt moyenne promedio media gemiddeld média średnio 平均"),
+    ("delivery", "delivery lieferung livraison entrega consegna levering dostawa"),
+    ("gpumemory", "memory hbm speicher mémoire memoria memória geheugen pamięć"),
+    (FILLER, "arrive arrives come comes follow follows be there kommen kommt folgen folgt nach da sein arriver arrive llegar llega venir arrivare chegar komen 返回 返 在 "
+             "nutzt utilise utiliza utilizza prend compte tourne tiene corre gira 处理 処理 する こと "
+             "in used supplier vendor once lieferant anbieter fournisseur proveedor fornitore fornecedor leverancier 供应商 the of is are be has have with at by for to we our us it its on as runs run holds contains gives uses take takes lasts last_s that there whole entire all "
              "der die das des dem den ist sind hat haben mit auf von für im ins bis zu wird werden es gibt sie wir läuft dauert beträgt umfasst liegt bei reicht steht insgesamt stehen sein als "
              "le la les l de du des d est sont a ont avec sur pour en à au aux il y sera nous jusqu dure offre contient dans totale entière peut tout toute que ce "
              "el los las es son tiene tienen con sobre para en al del se lo que hay nos dura ofrece contiene entera total tarda lleva no "

@@ -86,9 +86,11 @@ def glossed(text: str) -> str:
         return text
     apart = _WIDE_COMMA.sub(", ", _BROKEN_RUN.sub("", text))
     plain_text = unicodedata.normalize("NFKC", apart).translate(_MARKS).replace(";", "; ")
-    return _ordered("".join(_words_of(_with_dates(_with_other_places(plain_text)))))
+    return _ordered("".join(_words_of(_with_dates(_with_other_places(_EACH_ONE.sub("各", plain_text))))))
 
 
+_EACH_ONE = pattern(r"(?<![\d.,])1(?=(?:ラック|ノード|サーバー?|キャビネット)(?:の|に|あたり|当たり|につき))")
+"""The number of one part of which a sentence states a figure: `1ラックの電力`."""
 _PLACE = pattern(
     r"(?![数计計算控指研本该此当各全])([\u3400-\u9fff]{2,4})(智算中心|数据中心|中心|センター|项目|工程|拠点)(?=的|の|では|で|合同|契約)"
 )
