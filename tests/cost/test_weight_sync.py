@@ -169,6 +169,57 @@ def test_a_slow_store_takes_the_weights_once_and_delivers_them_to_every_node(sto
     assert found.messages == 0
 
 
+@pytest.mark.parametrize(
+    ("storage", "wire", "stated"),
+    [
+        (
+            {"bandwidth": "2 GB/s", "read": "1 GB/s"},
+            1 / 2 + 2 / 1,
+            1 / 2 + 2 / 1,
+        ),  # one write, and a read by each of two nodes
+        ({"bandwidth": "100 GB/s", "read": "50 GB/s"}, 2 / 1.4, 1 / 100 + 2 / 50),  # the assumed rate of one node
+        ({"bandwidth": "100 GB/s", "per_client": "5 GB/s"}, 2 / 5, 2 / 5),  # its stated rate
+        (None, 2 / 1.4, 0.0),
+    ],
+)
+def test_files_are_written_once_and_read_by_every_node(
+    storage: dict[str, str] | None, wire: float, stated: float
+) -> None:
+    """Seconds of one GB of weights; what the stated rates account for is less where the rate of a node is assumed."""
+    whole = described(**SPLIT, weight_sync={"method": "disk"})
+    if storage is not None:
+        whole["cluster"]["networks"] = {"storage": storage}
+    found = times_of(whole)
+    assert found.wire / found.weights * 1e9 == pytest.approx(wire)
+    assert found.stated_wire / found.weights * 1e9 == pytest.approx(stated)
+    assert found.least_seconds == pytest.approx(found.seconds - found.wire + found.stated_wire)
+
+
+@pytest.mark.parametrize(
+    ("storage", "crossings"),
+    [
+        ({"pool": "train"}, 2),  # both nodes of rollout read the trainer's store over the link
+        (None, 2),
+        ({"bandwidth": "100 GB/s"}, 1),  # rollout has a store of its own
+    ],
+)
+def test_files_cross_the_link_of_two_pools_once_for_each_node_without_a_store(
+    storage: dict[str, str] | None, crossings: int
+) -> None:
+    whole = described(weight_sync={"method": "disk"}, placement="split", rollout={"pool": "serve", "nodes": 2, "tp": 1})
+    machine = {key: value for key, value in whole.pop("cluster").items() if key != "nodes"}
+    serve = machine | {"nodes": 2, "networks": {"storage": storage} if storage else {}}
+    train = machine | {"nodes": 2, "networks": {"storage": {"bandwidth": "100 GB/s"}}}
+    link = {"between": ["train", "serve"], "bandwidth": "8 Gb/s", "share": 0.5}
+    job = {"pool": "train", "workload": whole.pop("workload"), "layout": whole.pop("layout")}
+    fleet = whole | {"pools": {"train": train, "serve": serve}, "pool_links": [link], "jobs": {"rl": job}}
+    whole_fleet = study_text(json.dumps(fleet), SETTINGS).fleet
+    assert whole_fleet is not None
+    found = whole_fleet.jobs["rl"].plan.rl
+    assert found is not None
+    assert found.sync.wire / found.sync.weights * 1e9 == pytest.approx(1 / 100 + crossings / 0.5)
+
+
 def times_of(whole: dict[str, Any]) -> Sync:
     found = study_text(json.dumps(whole), SETTINGS).plan.rl
     assert found is not None

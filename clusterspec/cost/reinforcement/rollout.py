@@ -53,8 +53,8 @@ RETURNED = cited_figure(
         "vLLM V1 takes 13.83 s for 107,372 tokens, and 23.54 s for 113 thousand with log-probabilities",
         "https://github.com/vllm-project/vllm/pull/9880",
         "2026-12-01",
-        "the machine is not stated; a trainer needs the log-probability of each token, as of RL rollouts on one L20,"
-        " where it takes throughput to 0.67 to 0.73, all of it on the host (pull request 57442)",
+        "the machine is not stated; a trainer needs the log-probability of each token. Not used is a later test on one"
+        " L20, 20 us (18,645 to 13,583 tokens a second, pull request 57442): published steps then are too short",
     ),
     "s",
 )

@@ -23,7 +23,7 @@ from clusterspec.cost.reinforcement.roles import (
     work_share,
 )
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout, rollout_of
-from clusterspec.cost.reinforcement.weights import Sync, sync_of
+from clusterspec.cost.reinforcement.weights import Sync, file_store, sync_of
 from clusterspec.cost.step import ReplicaSeconds, StageTime, composed_step
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
@@ -171,7 +171,8 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     link = None
     if rl.rollout_pool is not None:
         link = link_to_pool(design, rl.rollout_pool, other, (rl.trainer_nodes, rl.rollout_nodes))
-    sync = sync_of(cluster, workload, layout, rl, rollout, link=link)
+    store = file_store(design, rollout) if rl.sync.method == "disk" else None
+    sync = sync_of(cluster, workload, layout, rl, rollout, link=link, store=store)
     shared = rl.placement != "split"
     memory = shared_memory(plan, rollout) if shared else trainer_memory(plan)
     rate = plan.tables.host_bandwidth * cluster.ranks_per_accelerator if plan.tables else 1.0

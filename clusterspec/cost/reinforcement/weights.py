@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from math import ceil
 
 from clusterspec.catalog.models import Block, Model
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.adapters import model_adapters
 from clusterspec.cost.formulas.reinforcement import weight_sync_time
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
-from clusterspec.quantity import precision_width, table_width
+from clusterspec.quantity import Quantity, precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.spec.model import NetworkSpec
 from clusterspec.standard import sum_of
 
 SHARE = assumed_figure(
@@ -51,7 +52,7 @@ FIXED = assumed_figure(
     GROUP, "sync.fixed", 0.5, "time per transfer: engines stop, and restart with an empty cache", "s"
 )
 DISK = assumed_figure(
-    GROUP, "sync.disk", 1.4e9, "rate for each node of a file system that the spec does not describe", "B/s"
+    GROUP, "sync.disk", 1.4e9, "largest rate of one node that writes or reads files of weights", "B/s"
 )
 
 
@@ -76,7 +77,9 @@ class Sync:
     """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
 
     ``weights`` are the bytes of the whole model as sent, ``messages`` the collectives and handles of single tensors,
-    which cost ``each`` seconds on average. ``wire`` is the transfer time of the bytes in seconds, without overheads.
+    which cost ``each`` seconds on average. ``wire`` is the transfer time of the bytes in seconds, without overheads;
+    ``stated_wire`` is the part of it that stated rates account for, less than ``wire`` where a node's rate to files is
+    assumed.
     """
 
     method: str
@@ -88,6 +91,7 @@ class Sync:
     fixed: float
     messages: float = 0.0
     each: float = SINGLE.value
+    stated_wire: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -100,6 +104,23 @@ class Sync:
     @property
     def wire(self) -> float:
         return self.sent / self.bandwidth
+
+    @property
+    def least_seconds(self) -> float:
+        """Seconds of the transfer if only stated rates limit its bytes."""
+        return self.seconds - self.wire + self.stated_wire
+
+
+class FileStore(NamedTuple):
+    """The stated rates of a file system that carries weights, in B/s: of all clients together, and of one ``client``.
+
+    ``crossings`` is how often the weights cross the link between the trainer's machine and the engines'.
+    """
+
+    write: float | None = None
+    read: float | None = None
+    client: float | None = None
+    crossings: float = 0.0
 
 
 def checkpoint_tensors(model: Model, ep: int = 1) -> int:
@@ -206,7 +227,14 @@ def weight_bytes(workload: Workload, layout: Layout, precision: str) -> float:
 
 
 def sync_of(
-    cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollout: Rollout, *, link: PoolLink | None = None
+    cluster: Cluster,
+    workload: Workload,
+    layout: Layout,
+    rl: Rl,
+    rollout: Rollout,
+    *,
+    link: PoolLink | None = None,
+    store: FileStore | None = None,
 ) -> Sync:
     """The transfer of the trained weights to all engines, over ``link`` if the engines are on another machine.
 
@@ -214,11 +242,17 @@ def sync_of(
     its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
     accelerator if only one joins (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
     sends each part from the rank that has it to the ranks that need it, each over the NICs of one accelerator. ``disk``
-    writes the weights once and reads them once per engine.
+    writes the weights to ``store`` once, and every node of rollout reads them.
     """
     weights = weight_bytes(workload, layout, rl.sync.precision)
     scaled = 2.0 if precision_width(rl.sync.precision) <= 1.1 else 1.0  # tensors of 8 and 4 bits come with scales
     sent, bandwidth = _sent_bytes_and_rate(cluster, workload, layout, rl, rollout, weights=weights, link=link)
+    stated = sent / (bandwidth * SHARE.value)
+    if rl.sync.method == "disk":
+        files = store or FileStore()
+        stated = _stated_file_seconds(weights, rollout, files, link)
+        stated = max(stated, sent / files.client) if files.client else stated
+        bandwidth = sent / max(stated, 0.0 if files.client else sent / bandwidth)
     messages = single_messages(workload.model, layout, rl, cluster.ranks_per_domain)
     stopped = FIXED.value if rl.sync.requests == "stopped" else 0.0
     return Sync(
@@ -231,6 +265,7 @@ def sync_of(
         stopped + (link.latency if link else 0.0),
         messages.total,
         messages.mean_seconds,
+        stated,
     )
 
 
@@ -256,7 +291,7 @@ def _sent_bytes_and_rate(
         between = min(between, _link_rates(rollout.engine.cluster)[1], link.node, link.total)
     if method == "disk":
         sent = weights * (1 + engines * rollout.engine.ranks / rollout.accelerators)
-        bandwidth = _store_rate(cluster, rollout, sent / weights)
+        bandwidth = DISK.value
     elif method == "rdma":
         sends = weights * engines * cluster.ranks_per_accelerator / layout.ranks
         receives = weights * rank_share(workload.model, rollout.engine.layout)
@@ -297,20 +332,48 @@ def _nic_rate(cluster: Cluster) -> float:
     return cluster.nic_bandwidth_per_accelerator or cluster.scale_up.bandwidth.value
 
 
-def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
-    """The rate in B/s of a transfer through a file system that one writer and every rollout node use; ``passes`` is the
-    bytes moved divided by the bytes of the weights.
+def file_store(design: Design, rollout: Rollout) -> FileStore:
+    """The file system through which the trainer of a design hands weights to the engines.
 
-    It is the rate of a node's disk, or less if the stated storage system is slower: that takes the weights once and
-    delivers them to every rollout node.
+    Engines on another machine without a storage system of their own read the trainer's over the link, each node for
+    itself. Otherwise the weights cross the link once.
     """
-    section = rollout.design.spec.cluster
-    networks = section.networks if section else None
-    store = networks.storage.bandwidth if networks and networks.storage else None
-    if store is None:
-        return DISK.value
-    nodes = rollout.accelerators / rollout.engine.cluster.accelerators_per_node
-    return min(DISK.value, store.value * passes / (1 + max(1.0, nodes)))
+    own, theirs = _storage(design), _storage(rollout.design)
+    away = (
+        design.workload is not None and design.workload.rl is not None and design.workload.rl.rollout_pool is not None
+    )
+    crossings = 0.0 if not away else _rollout_nodes(rollout) if theirs is None else 1.0
+    read = own if theirs is None else theirs
+    return FileStore(
+        _rate(own or theirs, "bandwidth"),
+        _rate(read, "read") or _rate(read, "bandwidth"),
+        _rate(read, "per_client"),
+        crossings,
+    )
+
+
+def _storage(design: Design) -> NetworkSpec | None:
+    """The storage system of a machine; None without one, or where it names another machine's."""
+    section = design.spec.cluster
+    store = section.networks.storage if section and section.networks else None
+    return store if store is not None and store.pool is None else None
+
+
+def _rate(store: NetworkSpec | None, name: str) -> float | None:
+    found: Quantity | None = getattr(store, name, None)
+    return found.value if found is not None else None
+
+
+def _rollout_nodes(rollout: Rollout) -> float:
+    return max(1.0, rollout.accelerators / rollout.engine.cluster.accelerators_per_node)
+
+
+def _stated_file_seconds(weights: float, rollout: Rollout, found: FileStore, link: PoolLink | None) -> float:
+    """Seconds to write weights and to read them on every node of rollout at the stated rates; 0 without any."""
+    written = weights / found.write if found.write else 0.0
+    read = weights * _rollout_nodes(rollout) / found.read if found.read else 0.0
+    crossing = weights * found.crossings / link.total if link is not None and link.total else 0.0
+    return written + max(read, crossing)
 
 
 def _link_rates(cluster: Cluster) -> tuple[float, float]:

@@ -5,7 +5,9 @@
 Rollout on separate nodes that runs ahead of the weights, where the accelerators of one role wait for more than 25 % of
 the predicted step while the others work. Severity follows the time that the step saves if half of the waiting nodes
 move to the other role: a note below the half-width of the prediction's range, a warning above it, and an error where a
-role waits for 80 % of the step and even the low end of the range loses a quarter. Where the longest samples of a batch
+role waits for 80 % of the step and even the low end of the range loses a quarter. It is a note, too, where the step saves
+less than a quarter with rollout as fast or as slow as the ends of the range. Nodes of another pool cannot move; they are
+at most a warning. Where the longest samples of a batch
 take longer than either role, both roles wait, and the rule names the `max_staleness` that would keep them busy; this is
 a note, as published asynchronous runs accept it. Where these samples set the step and the trainer waits little, the
 message names them instead of the trainer. The rule reports a reference, critic or reward model on separate nodes where
@@ -93,7 +95,7 @@ layout: {framework: megatron-core, tp: 2, recompute: full}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from clusterspec.cluster.model import Design
@@ -102,7 +104,7 @@ from clusterspec.cost.formulas.reinforcement import overlapped_step_time, serial
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem, Severity
-from clusterspec.rules.knowledge.shares import cost_severity
+from clusterspec.rules.knowledge.shares import A_QUARTER, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plural
@@ -150,8 +152,8 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
     if share <= thresholds.of(RULE.name, MOST) or (nodes < 2 and idle["rollout"] == share):
         return
     waits, works = ("rollout", "the trainer") if role == "rollout" else ("the trainer", "rollout")
-    low, high = rl.band
-    saved = 1 - _step_with_moved_nodes(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
+    moved = nodes // 2 if role == "rollout" else -(nodes // 2)
+    saved = 1 - _step_with_moved_nodes(rl, design, moved) / rl.step
     if plan.max_staleness == 0 and saved <= MOST:  # one of two that take turns always waits
         return
     lost = 1 - (max(rl.training_seconds, rl.rollout.busy) + rl.sync.seconds) / rl.step
@@ -166,8 +168,36 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
     yield RULE.problem(
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
-        f"{'use a faster layout for the trainer, or ' * (works == 'the trainer')}move nodes to {works}; `clusterspec search` tabulates the splits",
-        severity=cost_severity(saved, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
+        _balance_advice(plan, role),
+        severity=_severity_of_split(rl, share, saved, _saved_shares(rl, design, moved)),
+    )
+
+
+def _balance_advice(plan: Rl, role: str) -> str:
+    """Advice on the nodes of the two roles, of which ``role`` waits."""
+    if role == "rollout":
+        change = "use fewer nodes for rollout" if plan.rollout_pool is not None else "move nodes to the trainer"
+        return f"use a faster layout for the trainer, or {change}; `clusterspec search` tabulates the splits"
+    change = "use more nodes for rollout" if plan.rollout_pool is not None else "move nodes to rollout"
+    return f"{change}; `clusterspec search` tabulates the splits"
+
+
+def _severity_of_split(rl: RlTimes, share: float, saved: float, at_ends: Iterable[float]) -> str:
+    """The severity of a role that waits for ``share`` of the step, if a better split is predicted to save ``saved`` of it,
+    and ``at_ends`` with rollout at both ends of the prediction's range.
+    """
+    if min(at_ends) < A_QUARTER:
+        return "note"
+    low, high = rl.band
+    certain = share >= IDLE and rl.rl.rollout_pool is None
+    return cost_severity(saved, (low / rl.step, high / rl.step), most="error" if certain else "warning")
+
+
+def _saved_shares(rl: RlTimes, design: Design, moved: int) -> tuple[float, ...]:
+    """The shares of the step that moving nodes saves, with the times of rollout at both ends of the prediction's range."""
+    ends = (end / rl.step for end in rl.band)
+    return tuple(
+        1 - _step_with_moved_nodes(rl, design, moved, end) / _step_with_moved_nodes(rl, design, 0, end) for end in ends
     )
 
 
@@ -273,15 +303,15 @@ def _severity_of_turns(rl: RlTimes, design: Design) -> str:
     return min(found, key=lambda each: Severity(each).rank)
 
 
-def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:
-    """Seconds of a step after moving nodes from rollout to the trainer (back if negative); the trainer's time is
-    inversely proportional to its number of nodes.
+def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int, slower: float = 1.0) -> float:
+    """Seconds of a step after moving nodes from rollout to the trainer (back if negative), with rollout ``slower`` times
+    its predicted times; the trainer's time is inversely proportional to its number of nodes.
     """
     plan = times.rl
-    rollout = rollout_of(design, plan, plan.rollout_nodes - nodes)
+    rollout = rollout_of(design, plan, plan.rollout_nodes - nodes) if nodes else times.rollout
     if rollout is None:
         return times.step
-    training = times.training_seconds * plan.trainer_nodes / (plan.trainer_nodes + nodes)
+    training, batch = times.training_seconds * plan.trainer_nodes / (plan.trainer_nodes + nodes), slower * rollout.batch
     if plan.max_staleness == 0:
-        return serial_step_time(rollout.batch, training, times.sync.seconds, times.switch)
-    return overlapped_step_time(training, rollout.busy, rollout.batch, times.sync.seconds, float(plan.max_staleness))
+        return serial_step_time(batch, training, times.sync.seconds, times.switch)
+    return overlapped_step_time(training, slower * rollout.busy, batch, times.sync.seconds, float(plan.max_staleness))

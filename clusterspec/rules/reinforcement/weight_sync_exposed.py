@@ -5,7 +5,9 @@
 More than 10 % of the predicted step in which the engines wait for new weights.
 
 Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above it, and an
-error where even the low end of the range loses a quarter of the step. Over a network it is a warning, too, where the bytes alone take a
+error where even the low end of the range loses a quarter of the step. For files it follows the loss that the stated
+rates of the store and of the link allow at least, since the rate of one node is assumed where `per_client` is not stated; it is
+at most a warning where nothing is stated. Over a network it is a warning, too, where the bytes alone take a
 quarter of the step, or a tenth of it on the link between two pools. Where rollout runs ahead, only the bytes count, since the
 trainer works meanwhile: from half of the step on they are an error.
 
@@ -126,9 +128,17 @@ def _transfer_advice(rl: RlTimes, what_if: WhatIf) -> str:
 
 
 def _waiting_severity(rl: RlTimes, band: tuple[float, float]) -> str:
-    """Severity if rollout waits for the weights: by their whole time, and over a network by their wire time, too."""
-    severity = cost_severity(rl.sync.seconds / rl.step, band)
-    return _hidden_severity(rl) if severity == "note" and rl.sync.method != "disk" else severity
+    """Severity if rollout waits for the weights: by their whole time, and over a network by their wire time, too. Through
+    files, by their least time.
+    """
+    lost = rl.sync.seconds / rl.step
+    if rl.sync.method != "disk":
+        severity = cost_severity(lost, band)
+        return _hidden_severity(rl) if severity == "note" else severity
+    if not rl.sync.stated_wire:
+        return cost_severity(lost, band, most="warning")
+    least = rl.sync.least_seconds
+    return cost_severity(least / (rl.step - rl.sync.seconds + least), band)
 
 
 def _hidden_severity(rl: RlTimes) -> str:
