@@ -31,7 +31,7 @@ def network_choices(
     out = cluster.scale_out if cluster is not None else None
     if cluster is None or out is None or cluster.nodes < 2 or cluster.cloud or out.technology.cloud:
         return ()
-    other = _other_technology(cluster, out, catalog) if not out.belongs_to_accelerators else None
+    other = _other_technology(cluster, out, catalog) if not cluster.has_built_in_nics else None
     if other is None:
         return ()
     machines = (cluster, with_technology(cluster, out, other))

@@ -204,7 +204,7 @@ def _slot_share(cluster: Cluster) -> float | None:
     network ports are on the accelerators, or the PCIe generation is unknown.
     """
     out = cluster.scale_out
-    if out is None or not cluster.pcie_nic or out.belongs_to_accelerators:
+    if out is None or not cluster.pcie_nic or cluster.has_built_in_nics:
         return None
     return slot_rate(cluster.pcie_nic) * out.nics_per_node / cluster.accelerators_per_node
 

@@ -69,6 +69,7 @@ def accelerator(facts: FactReader) -> Accelerator:
         host_link=facts.bandwidth("host_link"),
         nic_bandwidth=facts.bandwidth("scale_out.nic_bandwidth"),
         nics_per_accelerator=facts.number("scale_out.nics_per_accelerator"),
+        built_in_ports=facts.count("scale_out.built_in_ports"),
         scale_out=facts.text("scale_out.technology"),
         year=facts.count("year"),
         compute_units=facts.count("compute_units"),

@@ -48,6 +48,7 @@ class Accelerator(PoweredPart):
     - ``shape`` the torus shape if there is only one
     - ``nic_bandwidth`` the line rate of one typical NIC, and ``nics_per_accelerator`` their number (a fraction if NICs
       are shared)
+    - ``built_in_ports`` its own network ports that join nodes, each of ``nic_bandwidth`` (None if none are known)
     - ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of a systolic array to which
       GEMMs are padded
     - ``host_link`` B/s per direction to the host processor if it is not PCIe
@@ -89,6 +90,7 @@ class Accelerator(PoweredPart):
     host_link: Bandwidth | None = None
     nic_bandwidth: Bandwidth | None = None
     nics_per_accelerator: float | None = None
+    built_in_ports: int | None = None
     scale_out: str | None = None
     year: int | None = None
     compute_units: int | None = None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, prod
+from math import ceil, isclose, prod
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
+from clusterspec.catalog.entries import ETHERNET, Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import Stack
@@ -138,11 +138,6 @@ class ScaleOut:
         return self.nics_per_node * self.nic_bandwidth.value
 
     @property
-    def belongs_to_accelerators(self) -> bool:
-        """Whether the links of the fabric are ports of the accelerators, as on Gaudi, and not of NICs."""
-        return self.technology.links == self.nics_per_node
-
-    @property
     def taper(self) -> float:
         """The product of the oversubscription ratios of all levels; 1 for a non-blocking fabric."""
         return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)
@@ -205,6 +200,21 @@ class Cluster:
     def nic_bandwidth_per_accelerator(self) -> float | None:
         """NIC bandwidth per accelerator at line rate, B/s per direction; None without a fabric."""
         return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
+
+    @property
+    def built_in_bandwidth(self) -> float:
+        """B/s per direction of the network ports on the accelerators of a node; 0 if they have none."""
+        port = self.accelerator.nic_bandwidth.value if self.accelerator.nic_bandwidth else 0.0
+        return port * (self.accelerator.built_in_ports or 0) * self.accelerators_per_node
+
+    @property
+    def has_built_in_nics(self) -> bool:
+        """Whether the NICs of the fabric are ports on the accelerators, each alone or all joined in cages."""
+        out, port, most = self.scale_out, self.accelerator.nic_bandwidth, self.built_in_bandwidth
+        if out is None or port is None or out.nic is not None or out.technology.family not in ETHERNET:
+            return False
+        alone = isclose(out.nic_bandwidth.value, port.value) and out.node_bandwidth <= most
+        return alone or isclose(out.node_bandwidth, most, rel_tol=0.01)
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,8 @@ def _node_items(cluster: Cluster) -> Iterator[Item]:
     yield Item("node", node, cluster.nodes, "cluster.nodes")
     spares = "cluster.spare_nodes, in addition to the nodes that run the job"
     yield Item("spare_node", node, cluster.spare_nodes, spares)
-    scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
+    scale_out, sold = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
+    included = sold or cluster.has_built_in_nics
     rented = cluster.cloud or (scale_out is not None and scale_out.technology.cloud)
     if scale_out is not None and not included and not rented:
         derivation = f"{cluster.all_nodes:,} nodes × {scale_out.nics_per_node}"

@@ -76,8 +76,29 @@ def test_modules_of_unknown_cages_may_be_half_as_many() -> None:
         assert (found.total, found.minimum_modules) == (37, least), assumed
 
 
-def test_a_fabric_of_ports_of_the_accelerators_belongs_to_them() -> None:
-    for platform, own in (("gaudi2-hls", True), ("dgx-h100", False)):
-        out = cluster_of(f"cluster: {{platform: {platform}, nodes: 2}}").scale_out
-        assert out is not None and out.belongs_to_accelerators == own
-        assert out.node_bandwidth == out.nics_per_node * out.nic_bandwidth.value
+def test_ports_on_the_accelerators_are_no_nics() -> None:
+    """Eight Gaudi 3 have 24 ports of 200 Gb/s, which six cages of 800 Gb/s join; other NICs stand in the host."""
+    eight = "accelerator: gaudi3, accelerators_per_node: 8, nodes: 2"
+    for text, own in (
+        ("platform: gaudi2-hls, nodes: 2", True),
+        ("platform: dgx-h100, nodes: 2", False),
+        (eight, True),
+        (eight + ", scale_out: {technology: roce-v2, nics_per_node: 16, nic_bandwidth: 200 Gb/s}", True),
+        (eight + ", scale_out: {technology: roce-v2, nics_per_node: 32, nic_bandwidth: 200 Gb/s}", False),
+        (eight + ", scale_out: {technology: roce-v2, nics_per_node: 6, nic_bandwidth: 800 Gb/s}", True),
+        (eight + ", scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s}", False),
+        (eight + ", scale_out: {technology: infiniband-hdr, nics_per_node: 8, nic_bandwidth: 200 Gb/s}", False),
+        (
+            eight + ", scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 200 Gb/s, nic: connectx-6}",
+            False,
+        ),
+        ("accelerator: mi300x, accelerators_per_node: 8, nodes: 2", False),
+        ("platform: aws-dl1-24xlarge, nodes: 2", False),
+    ):
+        assert cluster_of(f"cluster: {{{text}}}").has_built_in_nics == own, text
+
+
+def test_bandwidth_of_built_in_ports() -> None:
+    """Three ports of 25 GB/s on each of eight Gaudi 3; an MI300X has none."""
+    assert cluster_of("cluster: {platform: gaudi3-hls, nodes: 2}").built_in_bandwidth == 8 * 3 * 25e9
+    assert cluster_of("cluster: {platform: dgx-h100, nodes: 2}").built_in_bandwidth == 0.0

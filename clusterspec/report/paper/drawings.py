@@ -54,7 +54,7 @@ def _node_picture(cluster: Cluster) -> Picture:
     topology = {"switched": "through switches", "pcie": "through the host"}.get(
         up.topology, up.topology.replace("-", " ")
     )
-    own = out is not None and out.belongs_to_accelerators and nics % cluster.accelerators_per_node == 0
+    own = cluster.has_built_in_nics and nics % cluster.accelerators_per_node == 0
     of_each = f": {nics // cluster.accelerators_per_node} of each accelerator"
     node = DrawnNode(
         accelerators=cluster.accelerators_per_node,

@@ -4,8 +4,9 @@
 
 Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding
 is a warning. With more NICs than accelerators it is a warning with a platform, since ten for eight usually count those
-of the storage network, and a note without one. The rule is silent where the platform is sold with these NICs, and where they carry exactly what the ports on the
-accelerators carry: six cages of 800 Gb/s join the 24 ports of eight Gaudi 3.
+of the storage network, and a note without one. The rule is silent where the platform is sold with these NICs, and where
+cages join all network ports that the accelerators have built in: six cages of 800 Gb/s join the 24 ports of eight
+Gaudi 3.
 
 ## Why it matters
 
@@ -52,7 +53,6 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import are_close
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", yields_to=("frontend-counted-in-fabric",))
@@ -66,9 +66,7 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     if cluster.platform is not None and cluster.platform.nics_per_node == nics:
         return
-    own, ports = cluster.accelerator.nic_bandwidth, cluster.accelerator.nics_per_accelerator
-    joined = nics * scale_out.nic_bandwidth.value
-    if own is not None and ports and are_close(joined, accelerators * ports * own.value, SAME):
+    if cluster.has_built_in_nics and scale_out.node_bandwidth >= (1 - SAME) * cluster.built_in_bandwidth:
         return  # cages that join the ports of several accelerators
     most = -(-accelerators // nics)
     pairing = (

@@ -17,8 +17,8 @@ It is a warning for
 - switches without nodes;
 - 2 % fewer cables or transceivers than needed;
 - too few parts of a kind that the spec does not name;
-- NICs or accelerators for at least half of the nodes, next to lines of nodes whose platform includes them, as suppliers also
-  quote such nodes without them;
+- NICs or accelerators for at least half of the nodes, next to lines of nodes whose platform or accelerators include them, as
+  suppliers also quote such nodes without them;
 - fewer switches than the spec states;
 - a quarter too many cables, where `cables` or `links_per_cable` states each level;
 - more than 10 % too many nodes;
@@ -374,20 +374,34 @@ def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int],
 
 def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
     """Problems of quoted parts that the nodes already include."""
-    if cluster.platform is None or not any(line.kind == "node" for line in lines):
+    if not any(line.kind == "node" for line in lines):
         return
-    inside = {"nic": cluster.platform.nics_per_node or 0, "accelerator": cluster.accelerators_per_node}
-    fabric = cluster.scale_out
-    if fabric is None or fabric.nics_per_node > inside["nic"] or cluster.platform.form == "baseboard":
-        inside["nic"] = 0  # the design adds NICs to the platform, or the maker of the server decides
-    for kind, each in inside.items():
+    for kind, each, owner in _included_parts(cluster):
         offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
         total = offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
-            parts = plural_of_kind(kind)
-            message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, but a {cluster.platform.name} includes {each} {parts}"
-            help_ = f"remove the line, unless the quote has nodes without {parts}"
+            message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, but {owner}"
+            help_ = f"remove the line, unless the quote has nodes without {plural_of_kind(kind)}"
+            if cluster.has_built_in_nics and kind == "nic":
+                help_ = "remove the line, unless the NICs serve another network"
             yield RULE.problem(quote_path(offered[0].index, "quantity"), message, help_, severity="warning")
+
+
+def _included_parts(cluster: Cluster) -> Iterator[tuple[str, int, str]]:
+    """The kinds of parts that each node includes, with their number and the words for what has them."""
+    fabric, platform = cluster.scale_out, cluster.platform
+    if fabric is not None and cluster.has_built_in_nics:
+        yield "nic", fabric.nics_per_node, "the fabric uses the network ports of the accelerators themselves"
+    if platform is None:
+        return
+    sold = platform.nics_per_node or 0
+    adds = fabric is None or fabric.nics_per_node > sold  # the design adds NICs to the platform
+    if (
+        not adds and not cluster.has_built_in_nics and platform.form != "baseboard"
+    ):  # else the maker of the server decides
+        yield "nic", sold, f"a {platform.name} includes {sold} NICs"
+    each = cluster.accelerators_per_node
+    yield "accelerator", each, f"a {platform.name} includes {each} {plural_of_kind('accelerator')}"
 
 
 def _missing_part_problems(
