@@ -16,6 +16,12 @@ def full_power(parts: Parts) -> tuple[float, str] | None:
     return it_power(parts.cluster, parts.counts.fabric, parts.power) if parts.cluster is not None else None
 
 
+def machine_watts(parts: Parts) -> Value | None:
+    """The watts of the whole machine at full load, which a supply of all of it carries."""
+    full = full_power(parts)
+    return Value(full[0], full[0], full[1]) if full is not None else None
+
+
 def _liquid_heat(parts: Parts) -> tuple[float, float, float] | None:
     """The watts of the heat of all parts that a liquid takes, over the range of the share."""
     from clusterspec.cost.heat import loop_heat
@@ -145,10 +151,15 @@ def carbon_of_term(parts: Parts) -> Value | None:
 
 def rack_watts(parts: Parts) -> Value | None:
     """The watts of a full rack, where no key states its limit."""
+    return watts_of_full_rack(parts) if parts.power is not None and parts.power.rack_limit is None else None
+
+
+def watts_of_full_rack(parts: Parts) -> Value | None:
+    """The watts of a rack with as many nodes as the keys state."""
     from clusterspec.cost.nameplates import rack_power
 
     power = parts.power
-    if parts.cluster is None or power is None or power.rack_limit is not None or power.nodes_per_rack is None:
+    if parts.cluster is None or power is None or power.nodes_per_rack is None:
         return None
     watts = rack_power(parts.cluster, power)
     return Value(watts, watts, f"{power.nodes_per_rack} nodes in each") if watts is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from clusterspec.rules.knowledge.demand_parts import Parts, Quantity, Value
-from clusterspec.rules.knowledge.demand_power_values import full_power
+from clusterspec.rules.knowledge.demand_power_values import full_power, machine_watts
 from clusterspec.units import display
 
 TYPE_CHECKING = False
@@ -91,12 +91,6 @@ def carbon_of_run(parts: Parts) -> Value | None:
     return _of_term(term, "of the energy that the plan draws")
 
 
-def reserve_supply(parts: Parts) -> Value | None:
-    """The watts at full load, which a reserve supply of the whole machine carries."""
-    full = full_power(parts)
-    return Value(full[0], full[0], full[1]) if full is not None else None
-
-
 def _supply(parts: Parts) -> Supply | None:
     from clusterspec.cost.energy import supply
 
@@ -143,7 +137,7 @@ SITE_QUANTITIES = {
     "carbon of a run": Quantity("operations.carbon.intensity", "the carbon of the run", "kg", carbon_of_run, 0.02),
     "load step": Quantity("cluster.power", "the fall of the power at the stop of a job", "W", load_step, 0.02),
     "swing of a step": Quantity("cluster.power", "the change of the power within a step", "W", swing_of_step, 0.02),
-    "reserve supply": Quantity("cluster.power.node", "the power of the machine at full load", "W", reserve_supply),
+    "reserve supply": Quantity("cluster.power.node", "the power of the machine at full load", "W", machine_watts),
     "racks": Quantity("cluster.nodes", "the number of racks", "racks", racks_of_machine),
     "rows of racks": Quantity("cluster.floor.racks_per_row", "the number of rows of racks", "rows", rows_of_racks),
     "coolant without a unit": Quantity("cluster.power.cdus.redundancy", "the heat that the other units carry", "W", coolant_without_unit),

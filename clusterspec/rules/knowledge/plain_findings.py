@@ -7,8 +7,12 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_bill_values import price_of_purchase
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
 from clusterspec.rules.knowledge.demand_places import number_of_key
+from clusterspec.rules.knowledge.demand_power_values import machine_watts, watts_of_full_rack
+from clusterspec.rules.knowledge.demand_run_values import lost_work
+from clusterspec.rules.knowledge.demand_site_values import racks_of_nodes
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
 from clusterspec.rules.knowledge.plain_statements import CEILING, FACT, PlainStatement, plain_statements
 from clusterspec.rules.knowledge.purchases import price_ends
@@ -19,8 +23,6 @@ SAME = 0.01
 """Relative difference up to which a statement rounds a value."""
 ROUNDED_RATIO = 0.05
 """The same for ratios, which texts state with one or two digits."""
-
-
 GIGABYTES_OF_A_GIBIBYTE = 1.073741824
 """Vendors print the binary size of a memory with decimal prefixes."""
 
@@ -126,40 +128,6 @@ def broken_ceilings(text: str, parts: Parts) -> Iterator[BrokenCeiling]:
             )
 
 
-def _machine_watts(parts: Parts) -> Value | None:
-    from clusterspec.rules.knowledge.demand_power_values import full_power
-
-    full = full_power(parts)
-    return Value(full[0], full[0], full[1]) if full is not None else None
-
-
-def _rack_watts(parts: Parts) -> Value | None:
-    from clusterspec.cost.nameplates import rack_power
-
-    if parts.cluster is None or parts.power is None or parts.power.nodes_per_rack is None:
-        return None
-    watts = rack_power(parts.cluster, parts.power)
-    return Value(watts, watts, f"{parts.power.nodes_per_rack} nodes in each") if watts is not None else None
-
-
-def _racks(parts: Parts) -> Value | None:
-    from clusterspec.rules.knowledge.demand_site_values import racks_of_nodes
-
-    return racks_of_nodes(parts)
-
-
-def _price(parts: Parts) -> Value | None:
-    from clusterspec.rules.knowledge.demand_bill_values import price_of_purchase
-
-    return price_of_purchase(parts)
-
-
-def _lost_work(parts: Parts) -> Value | None:
-    from clusterspec.rules.knowledge.demand_run_values import lost_work
-
-    return lost_work(parts)
-
-
 def _value_of(key: str) -> Callable[[Parts], Value | None]:
     """The function that returns the number of a key in SI."""
 
@@ -172,12 +140,12 @@ def _value_of(key: str) -> Callable[[Parts], Value | None]:
 
 _TARGETS = "workload.serving.targets"
 _QUANTITIES: Mapping[str, tuple[str, str, str, Callable[[Parts], Value | None]]] = {
-    "power": ("the power of the machine", "cluster.power", "W", _machine_watts),
-    "rack power": ("the power of a rack", "cluster.power.nodes_per_rack", "W", _rack_watts),
-    "racks": ("the number of racks", "cluster.power.nodes_per_rack", "", _racks),
-    "purchase": ("the price", "procurement.prices", "", _price),
+    "power": ("the power of the machine", "cluster.power", "W", machine_watts),
+    "rack power": ("the power of a rack", "cluster.power.nodes_per_rack", "W", watts_of_full_rack),
+    "racks": ("the number of racks", "cluster.power.nodes_per_rack", "", racks_of_nodes),
+    "purchase": ("the price", "procurement.prices", "", price_of_purchase),
     f"{_TARGETS}.ttft": ("the time to the first token", f"{_TARGETS}.ttft", "s", _value_of(f"{_TARGETS}.ttft")),
     f"{_TARGETS}.tpot": ("the time between tokens", f"{_TARGETS}.tpot", "s", _value_of(f"{_TARGETS}.tpot")),
-    "lost work": ("the work that a failure costs", "operations.checkpoint.interval", "s", _lost_work),
+    "lost work": ("the work that a failure costs", "operations.checkpoint.interval", "s", lost_work),
 }
 """What a ceiling is of, the key that decides it, its unit in messages, and its value."""

@@ -6,8 +6,8 @@ known too, so that the words of a subject may be as general as `node` and `cost`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from itertools import islice
+from collections.abc import Iterator
+from functools import lru_cache
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_energies import DemandFigure
@@ -145,8 +145,8 @@ def plain_statements(text: str) -> Iterator[PlainStatement]:
     for sentence in plain_sentences(text):
         if not any(map(str.isdigit, sentence)):
             continue
-        found = [*islice(_statements_of(sentence), 1)] if len(sentence) <= LONGEST else []
-        yield from found or _statements_of_clauses(sentence)
+        whole = _statement_of(sentence)
+        yield from (whole,) if whole is not None else _statements_of_clauses(sentence)
 
 
 def _statements_of_clauses(sentence: str) -> Iterator[PlainStatement]:
@@ -156,30 +156,39 @@ def _statements_of_clauses(sentence: str) -> Iterator[PlainStatement]:
         return
     if is_former(sentence) or is_of_other_plan(sentence) or turns_down(sentence) or words_of_party(sentence):
         return
-    found = [[*islice(_statements_of(clause), 1)] if len(clause) <= LONGEST else [] for clause in clauses]
-    if all(found):
-        yield from (statement for (statement,) in found)
+    found = [each for each in map(_statement_of, clauses) if each is not None]
+    if len(found) == len(clauses):
+        yield from found
 
 
-def _statements_of(sentence: str) -> Iterator[PlainStatement]:
-    read = _figure_of(sentence)
+@lru_cache(256)
+def _statement_of(sentence: str) -> PlainStatement | None:
+    """The statement of the first kind that a sentence or a clause is; None if it is of no kind."""
+    read = _figure_of(sentence) if len(sentence) <= LONGEST else None
     meanings = _meanings_of(read.rest) if read is not None else None
     if read is None or meanings is None:
-        return
-    known = frozenset().union(*meanings)
+        return None
     for kind in KINDS:
-        measure = "tariff" if kind.measure == "tariff" and read.measure in {"money", "number"} else read.measure
-        is_counted = kind.measure == "count" and measure == "number"
-        if (kind.measure != measure and not is_counted) or not kind.needed <= known:
-            continue
-        if (kind.bounds and kind.bounds.isdisjoint(known)) or not _counts(read, kind) or kind.unless in known:
-            continue
-        allowed = kind.allowed | {FILLER, "each"}
-        if all(not each.isdisjoint(allowed) for each in meanings) and _has_each_meaning(kind.needed, meanings):
-            in_cents = kind.measure == "tariff" and read.measure == "number"
-            if not in_cents or "cent" in known:
-                scale = KILOWATT_HOUR if kind.measure != read.measure and kind.measure == "tariff" else 1.0
-                yield PlainStatement(kind, read.value / (100.0 * scale if in_cents else scale), read.words)
+        value = _value_of_kind(read, kind, meanings)
+        if value is not None:
+            return PlainStatement(kind, value, read.words)
+    return None
+
+
+def _value_of_kind(read: _Read, kind: PlainKind, meanings: list[frozenset[str]]) -> float | None:
+    """The figure of a sentence in SI as one of a kind; None if its measure or one of its words shows another kind."""
+    known, allowed = frozenset().union(*meanings), kind.allowed | {FILLER, "each"}
+    if not kind.needed <= known or len(kind.needed) > len(meanings) or any(map(allowed.isdisjoint, meanings)):
+        return None
+    if (kind.bounds and kind.bounds.isdisjoint(known)) or not _counts(read, kind) or kind.unless in known:
+        return None
+    if kind.measure == read.measure or (kind.measure, read.measure) == ("count", "number"):
+        return read.value
+    if kind.measure != "tariff" or read.measure not in {"money", "number"}:
+        return None
+    if read.measure == "money":
+        return read.value / KILOWATT_HOUR
+    return read.value / 100 / KILOWATT_HOUR if "cent" in known else None
 
 
 def _counts(read: _Read, kind: PlainKind) -> bool:
@@ -188,11 +197,6 @@ def _counts(read: _Read, kind: PlainKind) -> bool:
     if not nouns:
         return not kind.counts or kind.sense == FACT
     return not kind.counts or any(kind.counts in each for each in nouns)
-
-
-def _has_each_meaning(needed: Set[str], meanings: list[frozenset[str]]) -> bool:
-    """Whether different words have the needed meanings: no more of them than there are words."""
-    return len(needed) <= len(meanings)
 
 
 class _Read(NamedTuple):

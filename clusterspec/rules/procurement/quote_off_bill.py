@@ -395,10 +395,9 @@ def _included_parts(cluster: Cluster) -> Iterator[tuple[str, int, str]]:
     if platform is None:
         return
     sold = platform.nics_per_node or 0
-    adds = fabric is None or fabric.nics_per_node > sold  # the design adds NICs to the platform
-    if (
-        not adds and not cluster.has_built_in_nics and platform.form != "baseboard"
-    ):  # else the maker of the server decides
+    adds_nics = fabric is None or fabric.nics_per_node > sold
+    is_open = platform.form == "baseboard"  # the maker of the server decides
+    if not (adds_nics or is_open or cluster.has_built_in_nics):
         yield "nic", sold, f"a {platform.name} includes {sold} NICs"
     each = cluster.accelerators_per_node
     yield "accelerator", each, f"a {platform.name} includes {each} {plural_of_kind('accelerator')}"
