@@ -290,9 +290,9 @@ def _has_counts(description: str, key: str, cluster: Cluster) -> bool:
     """Whether a text counts nodes or accelerators in words that `description-off-keys` compares with the keys."""
     from clusterspec.rules.knowledge.machine_counts import accelerator_counts_in, node_counts_in
 
-    counts = node_counts_in if key == "cluster.nodes" else accelerator_counts_in
-    right = cluster.nodes if key == "cluster.nodes" else cluster.accelerators
-    return any(counts(description)) or any(wrong_statements(description, {key: [float(right)]}))
+    if key == "cluster.accelerators":
+        return any(accelerator_counts_in(description))
+    return any(node_counts_in(description)) or any(wrong_statements(description, {key: [float(cluster.nodes)]}))
 
 
 def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:
