@@ -37,8 +37,8 @@ from clusterspec.records import replace
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, VerdictStatus
-from clusterspec.rules.knowledge.purchase_texts import bought_pools
-from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
+from clusterspec.rules.readers.purchases.orders import bought_pools
+from clusterspec.rules.readers.quotes.fabric import pool_has_no_fabric
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study

@@ -33,8 +33,8 @@ from clusterspec.quantity import YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, VerdictStatus
-from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
-from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
+from clusterspec.rules.readers.purchases.warranties import MONTH, covered_time, is_covered_by_price
+from clusterspec.rules.readers.quotes.fabric import parts_of_quote
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.units import display, percent, plural, term_text, years_text
 

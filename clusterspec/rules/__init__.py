@@ -1,8 +1,8 @@
 """Rules: the checks of an expert reviewer. A rule is one file with its page, examples, metadata and check.
 
 `run_rules` runs every rule, `configured_findings` applies the configuration of a team, `page` returns a page. A folder
-is a group of rules; `knowledge` holds what several rules share, `advice` estimates other layouts before a rule proposes
-them.
+is a group of rules; `knowledge` holds what several rules share, `readers` reads the texts of a spec, `advice` estimates
+other layouts before a rule proposes them.
 """
 
 from __future__ import annotations

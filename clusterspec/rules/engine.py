@@ -183,7 +183,7 @@ def _doubted_problems(problems: list[Problem], facts: Facts) -> list[Problem]:
     """The problems, those found in the description with the doubt that its other sentences cast on them."""
     if not any(problem.path == _DESCRIPTION for problem in problems):
         return problems
-    from clusterspec.rules.knowledge.text_doubt import doubted_problem  # most specs have no such problem
+    from clusterspec.rules.readers.doubt import doubted_problem  # most specs have no such problem
 
     text = " ".join(facts.remarks.split())
     return [doubted_problem(each, text) if each.path == _DESCRIPTION else each for each in problems]

@@ -106,8 +106,8 @@ class Facts(WrittenParts):
         """A text without its sentences about other machines and about other models."""
         if not text:
             return text
-        from clusterspec.rules.knowledge.other_models import without_other_models  # most specs have no text
-        from clusterspec.rules.knowledge.written_numbers import without_other_machines
+        from clusterspec.rules.readers.other_models import without_other_models  # most specs have no text
+        from clusterspec.rules.readers.written_numbers import without_other_machines
 
         return without_other_models(without_other_machines(text), self._model_sizes)
 

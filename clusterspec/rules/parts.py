@@ -189,7 +189,7 @@ class PurchaseTexts:
     @cached_property
     def sentences(self) -> Sequence[str]:
         """The sentences of the description and the comments."""
-        from clusterspec.rules.knowledge.written_numbers import sentences_of
+        from clusterspec.rules.readers.written_numbers import sentences_of
 
         return sentences_of(self.description)
 

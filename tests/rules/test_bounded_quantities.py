@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.rules.knowledge.demand_answer_subjects import ANSWER_SUBJECTS
-from clusterspec.rules.knowledge.demand_bill_subjects import BILL_SUBJECTS
-from clusterspec.rules.knowledge.demand_fabric_subjects import FABRIC_SUBJECTS
-from clusterspec.rules.knowledge.demand_job_subjects import JOB_SUBJECTS
-from clusterspec.rules.knowledge.demand_site_subjects import SITE_SUBJECTS
-from clusterspec.rules.knowledge.demands import demands_in
+from clusterspec.rules.readers.demands.answer_subjects import ANSWER_SUBJECTS
+from clusterspec.rules.readers.demands.bill_subjects import BILL_SUBJECTS
+from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.fabric_subjects import FABRIC_SUBJECTS
+from clusterspec.rules.readers.demands.job_subjects import JOB_SUBJECTS
+from clusterspec.rules.readers.demands.site_subjects import SITE_SUBJECTS
 from tests.rules.conftest import Check
 from tests.rules.test_demand_quantities import findings_of_demands
 

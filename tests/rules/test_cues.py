@@ -8,13 +8,13 @@ import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
 from clusterspec.rules.document import launch_settings_off_keys
-from clusterspec.rules.knowledge import unit_prices
-from clusterspec.rules.knowledge.job_limits import CUES, job_limits_in
-from clusterspec.rules.knowledge.written_numbers import has_word, unambiguous_setting
 from clusterspec.rules.measured import measurement_without_metric
 from clusterspec.rules.operations import failure_rates_disagree, timeout_below_pause
 from clusterspec.rules.physical import coolant_below_its_source
 from clusterspec.rules.placement import text_keeps_group_inside
+from clusterspec.rules.readers.plans.job_limits import CUES, job_limits_in
+from clusterspec.rules.readers.services import unit_prices
+from clusterspec.rules.readers.written_numbers import has_word, unambiguous_setting
 from tests.effort import each
 
 SETTINGS = {

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.demands import demands_in
-from clusterspec.rules.knowledge.stated_keys import wrong_statements
-from clusterspec.rules.knowledge.text_rejections import is_cut_request
+from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.rejections import is_cut_request
+from clusterspec.rules.readers.statements.stated_keys import wrong_statements
 from tests.rules.conftest import Check
 
 RACKS = {"cluster.power.nodes_per_rack": [18.0]}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
-from clusterspec.rules.knowledge.demand_places import PLACES
-from clusterspec.rules.knowledge.demand_quantities import OF_KEYS, QUANTITIES
-from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
-from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
-from clusterspec.rules.knowledge.demand_subjects import SUBJECTS
-from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
-from clusterspec.rules.knowledge.demand_words import WORDS
-from clusterspec.rules.knowledge.demands import demands_in
-from clusterspec.rules.knowledge.lexicon import Lexicon
+from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.figures import MEASURES, demand_figures
+from clusterspec.rules.readers.demands.places import PLACES
+from clusterspec.rules.readers.demands.quantities import OF_KEYS, QUANTITIES
+from clusterspec.rules.readers.demands.quantity_subjects import QUANTITY_SUBJECTS
+from clusterspec.rules.readers.demands.quantity_words import WORDS as QUANTITY_WORDS
+from clusterspec.rules.readers.demands.subjects import SUBJECTS
+from clusterspec.rules.readers.demands.words import SUBJECTS as SUBJECT_WORDS
+from clusterspec.rules.readers.demands.words import WORDS
+from clusterspec.rules.readers.lexicon import Lexicon
 
 KILO, TERA = 1e3, 1e12
 WEEK, YEAR = 604800.0, 31557600.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.demand_figures import demand_figures
+from clusterspec.rules.readers.demands.figures import demand_figures
 from tests.rules.conftest import Check
 from tests.rules.test_demand_quantities import findings_of_demands
 

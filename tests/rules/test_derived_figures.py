@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.rules.knowledge.figure_comparisons import COMPLEMENT, INVERTED
-from clusterspec.rules.knowledge.figure_derivations import ROUNDED
-from clusterspec.rules.knowledge.figure_slips import BINARY, BITS_CALLED_BYTES, DIGIT, PREFIX, TENTH
-from clusterspec.rules.knowledge.text_numerals import language_of, numerals_of, with_digits
-from clusterspec.rules.knowledge.underived_figures import underived_figures
+from clusterspec.rules.readers.figure_slips import BINARY, BITS_CALLED_BYTES, DIGIT, PREFIX, TENTH
+from clusterspec.rules.readers.numerals import language_of, numerals_of, with_digits
+from clusterspec.rules.readers.results.figure_comparisons import COMPLEMENT, INVERTED
+from clusterspec.rules.readers.results.figure_derivations import ROUNDED
+from clusterspec.rules.readers.results.underived_figures import underived_figures
 from tests.effort import each
 
 LINES = Path(__file__).with_name("derived_figures.txt").read_text("utf-8").splitlines()

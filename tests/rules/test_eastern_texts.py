@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.demands import demands_in
-from clusterspec.rules.knowledge.text_glosses import glossed
+from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.glosses import glossed
 from tests.rules.conftest import Check
 from tests.rules.test_demand_quantities import MACHINE, findings_of_demands
 

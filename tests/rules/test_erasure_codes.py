@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.knowledge.erasure_codes import Stripes, servers_in, stripes_in
+from clusterspec.rules.readers.plans.erasure_codes import Stripes, servers_in, stripes_in
 from tests.effort import each
 
 

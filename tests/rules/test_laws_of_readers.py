@@ -8,11 +8,11 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
-from clusterspec.rules.knowledge import named_choices
-from clusterspec.rules.knowledge.stated_figures import stated_figures
-from clusterspec.rules.knowledge.text_amounts import amounts_in
-from clusterspec.rules.knowledge.text_quantities import sentence_quantities
 from clusterspec.rules.networks.data_exceeds_store import _kept_checkpoints_in
+from clusterspec.rules.readers.amounts import amounts_in
+from clusterspec.rules.readers.quantities import sentence_quantities
+from clusterspec.rules.readers.stated_figures import stated_figures
+from clusterspec.rules.readers.statements import named_choices
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS

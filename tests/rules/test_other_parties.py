@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.rules.knowledge.demands import demands_in
-from clusterspec.rules.knowledge.other_parties import words_of_party
-from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.doubt import words_of_another
+from clusterspec.rules.readers.other_parties import words_of_party
 from tests.rules.conftest import Check
 
 LINES = Path(__file__).with_name("parties.txt").read_text("utf-8").splitlines()

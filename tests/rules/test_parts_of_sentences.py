@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clusterspec.rules.knowledge.text_days import wrong_times
-from clusterspec.rules.knowledge.text_parts import wrong_parts
+from clusterspec.rules.readers.days import wrong_times
+from clusterspec.rules.readers.results.parts import wrong_parts
 from tests.effort import each
 
 LINES = Path(__file__).with_name("parts_of_sentences.txt").read_text("utf-8").splitlines()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.service_relations import _counts
-from clusterspec.rules.knowledge.text_loads import figures_in
+from clusterspec.rules.readers.loads import figures_in
+from clusterspec.rules.readers.services.relations import _counts
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.availability_texts import allowances_in
-from clusterspec.rules.knowledge.planned_stops import stops_beyond_availability
-from clusterspec.rules.knowledge.text_subjects import is_size_of_site
+from clusterspec.rules.readers.services.availability import allowances_in
+from clusterspec.rules.readers.services.planned_stops import stops_beyond_availability
+from clusterspec.rules.readers.subjects import is_size_of_site
 from tests.effort import each
 
 HOUR = 3600.0

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.rules.knowledge.other_models import without_other_models
-from clusterspec.rules.knowledge.plain_statements import plain_statements
+from clusterspec.rules.readers.other_models import without_other_models
+from clusterspec.rules.readers.statements.plain_statements import plain_statements
 from clusterspec.studies import study_text
 from tests.effort import each, sampled
 from tests.settings import SETTINGS

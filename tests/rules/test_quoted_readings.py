@@ -7,8 +7,8 @@ The machine has 62 DGX H100 and one spare with 4 further endpoints: 508 links to
 from __future__ import annotations
 
 from clusterspec.procurement.offered import Offered
-from clusterspec.rules.knowledge.quoted_readings import lines_that_fill
-from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
+from clusterspec.rules.readers.quotes.readings import lines_that_fill
+from clusterspec.rules.readers.quotes.support import support_lines, years_supported
 from clusterspec.source import dotted_path
 from clusterspec.spec.model import QuoteLine
 from tests.effort import each

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clusterspec.rules.knowledge.address_plans import subnets_in
-from clusterspec.rules.knowledge.capacity_texts import _counts_lost_units, _stated_load
-from clusterspec.rules.knowledge.quoted_links import slower_nics
-from clusterspec.rules.knowledge.request_limits import _limits_of_buckets
-from clusterspec.rules.knowledge.service_relations import requests_in_flight
-from clusterspec.rules.knowledge.test_figures import test_figures as figures_of_tests
-from clusterspec.rules.knowledge.text_loads import figures_in
 from clusterspec.rules.operations.compute_off_model import _quotient_problem
 from clusterspec.rules.procurement.unit_cost_off_load import _loads
+from clusterspec.rules.readers.loads import figures_in
+from clusterspec.rules.readers.plans.address_plans import subnets_in
+from clusterspec.rules.readers.plans.test_figures import test_figures as figures_of_tests
+from clusterspec.rules.readers.quotes.links import slower_nics
+from clusterspec.rules.readers.services.capacity import _counts_lost_units, _stated_load
+from clusterspec.rules.readers.services.relations import requests_in_flight
+from clusterspec.rules.readers.services.request_limits import _limits_of_buckets
 from clusterspec.spec.model import Spec
 from clusterspec.studies import study_text
 from tests.effort import each

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.text_figures import related_figures, with_digits
-from clusterspec.rules.knowledge.text_relations import contradictions
+from clusterspec.rules.readers.figures import related_figures, with_digits
+from clusterspec.rules.readers.results.relations import contradictions
 
 WRONG = [
     ("512 GPUs at 700 W each draw 260 kW.", "358.4 kW"),

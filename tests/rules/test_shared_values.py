@@ -23,18 +23,18 @@ from clusterspec.rules.knowledge.domains import (
     straddling_groups,
     used_domain,
 )
-from clusterspec.rules.knowledge.figure_slips import input_rounding, is_near, rounding_of
-from clusterspec.rules.knowledge.machine_counts import _is_year
 from clusterspec.rules.knowledge.peaks import StatedPeak
-from clusterspec.rules.knowledge.purchase_texts import bought_pools, contracted_power
-from clusterspec.rules.knowledge.quoted_units import unit_of_line
 from clusterspec.rules.knowledge.spares import unit_of_sale, whole_units
-from clusterspec.rules.knowledge.stated_figures import _is_figure, stated_figures
-from clusterspec.rules.knowledge.text_clauses import clause_at, items_of, planned_text
-from clusterspec.rules.knowledge.text_tokens import tokens_of
-from clusterspec.rules.knowledge.text_windows import are_links, long_times, windows
-from clusterspec.rules.knowledge.warranties import covered_time, is_covered_by_price, time_in_turn
 from clusterspec.rules.procurement.conversion_off_rate import _is_within_factor_two
+from clusterspec.rules.readers.clauses import clause_at, items_of, planned_text
+from clusterspec.rules.readers.figure_slips import input_rounding, is_near, rounding_of
+from clusterspec.rules.readers.purchases.orders import bought_pools, contracted_power
+from clusterspec.rules.readers.purchases.warranties import covered_time, is_covered_by_price, time_in_turn
+from clusterspec.rules.readers.quotes.units import unit_of_line
+from clusterspec.rules.readers.stated_figures import _is_figure, stated_figures
+from clusterspec.rules.readers.statements.machine_counts import _is_year
+from clusterspec.rules.readers.tokens import tokens_of
+from clusterspec.rules.readers.windows import are_links, long_times, windows
 from clusterspec.spec.model import (
     CheckpointSpec,
     NetworkSpec,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clusterspec import rules
-from clusterspec.rules.knowledge.stated_keys import wrong_statements
+from clusterspec.rules.readers.statements.stated_keys import wrong_statements
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 

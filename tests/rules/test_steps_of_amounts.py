@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.rules.knowledge.step_amounts import period_of
-from clusterspec.rules.knowledge.text_dimensions import figures_of
-from clusterspec.rules.knowledge.text_steps import is_capped, wrong_steps
+from clusterspec.rules.readers.dimensions import figures_of
+from clusterspec.rules.readers.results.step_amounts import period_of
+from clusterspec.rules.readers.results.steps import is_capped, wrong_steps
 
 LINES = Path(__file__).with_name("steps_of_amounts.txt").read_text("utf-8").splitlines()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.floor_loads import load_on_footprint, overload_of_floor
-from clusterspec.rules.knowledge.planned_stops import stops_beyond_availability
-from clusterspec.rules.knowledge.text_lists import wrong_wholes
+from clusterspec.rules.readers.plans.floor_loads import load_on_footprint, overload_of_floor
+from clusterspec.rules.readers.results.lists import wrong_wholes
+from clusterspec.rules.readers.services.planned_stops import stops_beyond_availability
 
 HOUR = 3600.0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.fabric import breakout_off_rate
-from clusterspec.rules.knowledge.text_loads import figures_in, percentages_in, times_in, unit_of_capacity
-from clusterspec.rules.knowledge.text_peaks import peak_in
-from clusterspec.rules.knowledge.text_quantities import MOST_QUANTITIES, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.physical import described_run_exceeds_reach
 from clusterspec.rules.procurement import damages_off_cap
+from clusterspec.rules.readers.loads import figures_in, percentages_in, times_in, unit_of_capacity
+from clusterspec.rules.readers.quantities import MOST_QUANTITIES, sentence_quantities
+from clusterspec.rules.readers.services.peaks import peak_in
+from clusterspec.rules.readers.written_numbers import has_word, sentences_of
 from tests.effort import each
 
 QUANTITIES = [

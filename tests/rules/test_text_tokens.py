@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.knowledge.text_equations import (
+from clusterspec.rules.readers.results.equations import (
     ENERGY,
     MONEY,
     WATTS,
@@ -19,8 +19,8 @@ from clusterspec.rules.knowledge.text_equations import (
     other_numbers,
     priced_amounts,
 )
-from clusterspec.rules.knowledge.text_expressions import ExpressionParser, text_products
-from clusterspec.rules.knowledge.text_tokens import (
+from clusterspec.rules.readers.results.expressions import ExpressionParser, text_products
+from clusterspec.rules.readers.tokens import (
     MOST_TOKENS,
     SCALES,
     UNITS,
@@ -29,7 +29,7 @@ from clusterspec.rules.knowledge.text_tokens import (
     plain_tokens,
     tokens_of,
 )
-from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.rules.readers.units import TIME_WORDS
 from clusterspec.units.table import TABLE
 from tests.effort import each
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.rules.knowledge.text_totals import wrong_totals
+from clusterspec.rules.readers.results.totals import wrong_totals
 from tests.effort import each
 
 LINES = Path(__file__).with_name("totals_of_sentences.txt").read_text("utf-8").splitlines()

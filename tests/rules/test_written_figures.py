@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong
-from clusterspec.rules.knowledge.text_tokens import tokens_of
+from clusterspec.rules.readers.results.equations import equations_in, is_wrong
+from clusterspec.rules.readers.tokens import tokens_of
 from tests.effort import each
 
 from .conftest import Check

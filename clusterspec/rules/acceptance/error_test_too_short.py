@@ -78,8 +78,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.readers.quantities import SECOND, sentence_quantities
+from clusterspec.rules.readers.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display, display_bits, percent

@@ -58,8 +58,8 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import bus_factor
 from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, ranks_of
-from clusterspec.rules.knowledge.text_loads import times_in
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.readers.loads import times_in
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.standard import pattern

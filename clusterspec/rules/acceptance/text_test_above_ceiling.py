@@ -62,9 +62,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.test_figures import TestFigure, test_figures
-from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import has_word
+from clusterspec.rules.readers.plans.test_figures import TestFigure, test_figures
+from clusterspec.rules.readers.units import word_set
+from clusterspec.rules.readers.written_numbers import has_word
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, display_bits
 

@@ -59,14 +59,14 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.schedule_texts import (
+from clusterspec.rules.readers.plans.schedules import (
     DECAY,
     SchedulePart,
     end_of_schedule,
     schedule_parts,
     steps_of_run,
 )
-from clusterspec.rules.knowledge.text_quantities import STEP
+from clusterspec.rules.readers.quantities import STEP
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

@@ -57,15 +57,15 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.mixture_texts import (
+from clusterspec.rules.readers.plans.mixtures import (
     SourceShares,
     fractions,
     is_closed_list,
     repeated_source,
     source_shares,
 )
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.text_windows import windows
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.windows import windows
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, percent, plain

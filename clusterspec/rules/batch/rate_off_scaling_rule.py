@@ -51,9 +51,9 @@ from itertools import islice
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_quantities import BARE, SEQUENCE, TOKEN
-from clusterspec.rules.knowledge.text_windows import Window, windows
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
+from clusterspec.rules.readers.quantities import BARE, SEQUENCE, TOKEN
+from clusterspec.rules.readers.windows import Window, windows
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import plain

@@ -136,7 +136,7 @@ from itertools import combinations, pairwise
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.schedule_texts import (
+from clusterspec.rules.readers.plans.schedules import (
     DECAY,
     STABLE,
     WARM_UP,
@@ -145,7 +145,7 @@ from clusterspec.rules.knowledge.schedule_texts import (
     schedule_parts,
     steps_of_run,
 )
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.quantities import (
     SEQUENCE,
     SHARE,
     STEP,
@@ -154,9 +154,9 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.text_windows import is_certain
-from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, large_number_in_text
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.windows import is_certain
+from clusterspec.rules.readers.written_numbers import NUMBER, are_close, large_number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern

@@ -63,9 +63,9 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.role_models import may_share_tokenizer
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_other_plan
-from clusterspec.rules.knowledge.text_quantities import plain_sentences
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
+from clusterspec.rules.readers.clauses import clause_at, is_of_other_plan
+from clusterspec.rules.readers.quantities import plain_sentences
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

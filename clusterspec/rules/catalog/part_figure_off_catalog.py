@@ -69,18 +69,18 @@ from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.reader import Entry
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.accelerator_figures import wrong_accelerator_figures
-from clusterspec.rules.knowledge.part_figures import ROWS, values_of_parts
-from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
-from clusterspec.rules.knowledge.stated_keys import (
+from clusterspec.rules.readers.clauses import clause_bounds
+from clusterspec.rules.readers.part_mentions import PartMention, mentions_in
+from clusterspec.rules.readers.statements.accelerator_figures import wrong_accelerator_figures
+from clusterspec.rules.readers.statements.part_figures import ROWS, values_of_parts
+from clusterspec.rules.readers.statements.stated_keys import (
     LONGEST_SENTENCE,
     Statement,
     is_stated_value,
     plain_text,
     statements_in,
 )
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.written_numbers import sentences_of, written_numbers
+from clusterspec.rules.readers.written_numbers import sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

@@ -189,8 +189,8 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.parts import PlannedDesign
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
@@ -211,22 +211,22 @@ def check(
         return
     text = statements[:MOST_CHARACTERS]
     if _states_settings(spec):
-        from clusterspec.rules.knowledge.fixed_settings import other_settings  # few specs state these keys
+        from clusterspec.rules.readers.statements.fixed_settings import other_settings  # few specs state these keys
 
         for setting in other_settings(text, spec):
             at = tuple(int(part) if part.isdigit() else part for part in setting.key.split("."))
             message = f"the text says `{setting.words}`, but `{setting.key.rstrip('.0123456789')}` is {setting.value}"
             yield RULE.problem(at, message, HELP)
-    from clusterspec.rules.knowledge.demand_values import broken_demands  # for texts with figures alone
+    from clusterspec.rules.readers.demands.values import broken_demands  # for texts with figures alone
 
     for broken in broken_demands(text, spec, _owned_subjects(spec)):
         message = f"according to the text, {broken.what} {broken.bound} `{broken.demand.words}`, but `{broken.place.key}` is {broken.written}"
         yield RULE.problem(broken.place.key, message, HELP)
     if planned is not None:
-        from clusterspec.rules.knowledge.demand_checks import other_broken_demands
-        from clusterspec.rules.knowledge.demand_parts import Parts
-        from clusterspec.rules.knowledge.demand_quantities import broken_quantities
-        from clusterspec.rules.knowledge.plain_findings import broken_ceilings
+        from clusterspec.rules.readers.demands.checks import other_broken_demands
+        from clusterspec.rules.readers.demands.parts import Parts
+        from clusterspec.rules.readers.demands.quantities import broken_quantities
+        from clusterspec.rules.readers.statements.plain_findings import broken_ceilings
 
         parts = Parts(spec, planned, counts, text)
         found = [
@@ -243,8 +243,8 @@ def _problems_of_job(remarks: str, spec: Spec, planned: PlannedDesign | None, co
     """The problem of new weights that a job of a fleet sends over a link between pools: no other job of the text sends any."""
     if planned is None or spec.workload is None or spec.workload.rl is None:
         return
-    from clusterspec.rules.knowledge.demand_parts import Parts
-    from clusterspec.rules.knowledge.demand_quantities import broken_quantities
+    from clusterspec.rules.readers.demands.parts import Parts
+    from clusterspec.rules.readers.demands.quantities import broken_quantities
 
     for each in broken_quantities(
         remarks[:MOST_CHARACTERS], Parts(spec, planned, counts), frozenset({"weight transfer"})

@@ -105,9 +105,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.described_prices import prices_above_caps, wrong_prices, wrong_prices_of_nodes
-from clusterspec.rules.knowledge.key_values import engine_ranks, node_counts, role_nodes
-from clusterspec.rules.knowledge.machine_counts import (
+from clusterspec.rules.readers.doubt import confidence_in
+from clusterspec.rules.readers.key_values import engine_ranks, node_counts, role_nodes
+from clusterspec.rules.readers.statements.described_prices import prices_above_caps, wrong_prices, wrong_prices_of_nodes
+from clusterspec.rules.readers.statements.machine_counts import (
     MachineCount,
     accelerator_counts_in,
     is_of_a_store,
@@ -115,9 +116,8 @@ from clusterspec.rules.knowledge.machine_counts import (
     is_of_partitions,
     node_counts_in,
 )
-from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
-from clusterspec.rules.knowledge.text_doubt import confidence_in
-from clusterspec.rules.knowledge.written_numbers import written_numbers
+from clusterspec.rules.readers.statements.stated_keys import Statement, wrong_statements
+from clusterspec.rules.readers.written_numbers import written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

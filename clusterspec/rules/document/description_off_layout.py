@@ -61,9 +61,9 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.named_terms import LAYERS, MICRO_BATCHES, NAMED_COUNTS, REPLICAS, SEQUENCES
-from clusterspec.rules.knowledge.stated_keys import wrong_statements
-from clusterspec.rules.knowledge.text_doubt import confidence_in
+from clusterspec.rules.readers.doubt import confidence_in
+from clusterspec.rules.readers.statements.named_terms import LAYERS, MICRO_BATCHES, NAMED_COUNTS, REPLICAS, SEQUENCES
+from clusterspec.rules.readers.statements.stated_keys import wrong_statements
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", "likely")

@@ -113,17 +113,17 @@ from clusterspec.catalog.names_of_parts import GPU_MODELS
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.finding import Confidence, Problem
-from clusterspec.rules.knowledge.accelerator_figures import figures_of_accelerators
-from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
-from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
-from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
 from clusterspec.rules.knowledge.ranges import is_in_another_currency
-from clusterspec.rules.knowledge.stated_keys import SIZES_OF_MACHINE, Statement, wrong_statements
-from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
-from clusterspec.rules.knowledge.text_doubt import confidence_in, words_of_another
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_peaks import is_above, peak_rate_of
-from clusterspec.rules.knowledge.written_numbers import (
+from clusterspec.rules.readers.clauses import clauses_of, is_hypothetical
+from clusterspec.rules.readers.doubt import confidence_in, words_of_another
+from clusterspec.rules.readers.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.named_keys import MEASURES, SAME, NamedKey
+from clusterspec.rules.readers.services.peaks import is_above, peak_rate_of
+from clusterspec.rules.readers.statements.accelerator_figures import figures_of_accelerators
+from clusterspec.rules.readers.statements.named_choices import wrong_framework, wrong_model
+from clusterspec.rules.readers.statements.stated_keys import SIZES_OF_MACHINE, Statement, wrong_statements
+from clusterspec.rules.readers.written_numbers import (
     belongs_to_something_else,
     written_numbers,
 )
@@ -242,7 +242,7 @@ def _setting_problems(
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
     if wrong:
-        from clusterspec.rules.knowledge.demand_values import kept_limits  # most texts contradict no key
+        from clusterspec.rules.readers.demands.values import kept_limits  # most texts contradict no key
 
         limits = kept_limits(own_description, spec)
         wrong = [each for each in wrong if not _is_among_values(each, limits.get(each.key.key, ()))]
@@ -276,7 +276,7 @@ def _plain_problems(
     told: str,
 ) -> Iterator[Problem]:
     """The problems of sentences that state one value of one key and nothing else."""
-    from clusterspec.rules.knowledge.plain_findings import wrong_facts  # few specs have a description
+    from clusterspec.rules.readers.statements.plain_findings import wrong_facts  # few specs have a description
 
     currency = spec.procurement.currency if spec.procurement is not None else None
     for each in wrong_facts(description[:MOST_CHARACTERS], spec, cluster, layout, own):
@@ -288,7 +288,7 @@ def _plain_problems(
 
 def _has_counts(description: str, key: str, cluster: Cluster) -> bool:
     """Whether a text counts nodes or accelerators in words that `description-off-keys` compares with the keys."""
-    from clusterspec.rules.knowledge.machine_counts import accelerator_counts_in, node_counts_in
+    from clusterspec.rules.readers.statements.machine_counts import accelerator_counts_in, node_counts_in
 
     if key == "cluster.accelerators":
         return any(accelerator_counts_in(description))

@@ -86,7 +86,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of, unambiguous_setting
+from clusterspec.rules.readers.written_numbers import number_in_text, sentences_of, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.standard import pattern

@@ -173,17 +173,17 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.text_days import wrong_times
-from clusterspec.rules.knowledge.text_dimensions import Figure
-from clusterspec.rules.knowledge.text_doubt import confidence_in
-from clusterspec.rules.knowledge.text_explanations import Claim, follows_with_another, is_explained, quantities_of
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_parts import wrong_parts
-from clusterspec.rules.knowledge.text_relations import contradictions
-from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
-from clusterspec.rules.knowledge.text_totals import wrong_totals
-from clusterspec.rules.knowledge.text_units import WEIGHTS, word_set
-from clusterspec.rules.knowledge.written_numbers import has_unit, has_word, sentences_of, written_numbers
+from clusterspec.rules.readers.days import wrong_times
+from clusterspec.rules.readers.dimensions import Figure
+from clusterspec.rules.readers.doubt import confidence_in
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.results.explanations import Claim, follows_with_another, is_explained, quantities_of
+from clusterspec.rules.readers.results.parts import wrong_parts
+from clusterspec.rules.readers.results.relations import contradictions
+from clusterspec.rules.readers.results.results import figure_of_plan, wrong_results
+from clusterspec.rules.readers.results.totals import wrong_totals
+from clusterspec.rules.readers.units import WEIGHTS, word_set
+from clusterspec.rules.readers.written_numbers import has_unit, has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, Spec
 from clusterspec.units import display
@@ -281,24 +281,24 @@ def _claims_of_keys(
 ) -> Iterator[Claim]:
     """The costs of energy, rents and bytes of weights that do not follow from the text and the prices or the model of the keys."""
     if any(each in text for each in PERIODS):
-        from clusterspec.rules.knowledge.backlog_times import wrong_backlog_times  # few texts state rates
+        from clusterspec.rules.readers.results.backlog_times import wrong_backlog_times  # few texts state rates
 
         yield from wrong_backlog_times(text)
     bought, nodes = spec.procurement, spec.cluster.nodes if spec.cluster is not None else None
     pue = float(bought.pue) if bought is not None and bought.pue else 0.0
     if "Wh" in text or pue:
-        from clusterspec.rules.knowledge import running_costs  # few texts state energies
+        from clusterspec.rules.readers.results import running_costs  # few texts state energies
 
         tariffs = running_costs.tariffs_of(text, bought)
         yield from running_costs.wrong_bills(text, tariffs) if "Wh" in text else ()
         if pue and cluster is not None and cluster.node_power is not None:
             yield from running_costs.wrong_yearly_costs(text, cluster.nodes * cluster.node_power.value, pue, tariffs)
     if bought is not None and nodes and (rent := (bought.prices or {}).get("node_hour")) is not None:
-        from clusterspec.rules.knowledge.running_costs import wrong_rents  # most machines are bought
+        from clusterspec.rules.readers.results.running_costs import wrong_rents  # most machines are bought
 
         yield from wrong_rents(text, rent, nodes, bought.currency)
     if workload is not None and workload.kind == "serve" and has_word(text, WEIGHTS):
-        from clusterspec.rules.knowledge.weight_texts import wrong_weights  # few texts state them
+        from clusterspec.rules.readers.results.weights import wrong_weights  # few texts state them
 
         degrees = (layout.tp, layout.ep, layout.tp * layout.pp, layout.ranks) if layout is not None else ()
         yield from wrong_weights(text, workload.model, degrees, catalog)
@@ -309,7 +309,7 @@ def _has_digit(word: str) -> bool:
 
 
 def _is_capped(claim: Claim, text: str) -> bool:
-    from clusterspec.rules.knowledge.text_steps import is_capped  # few texts have a wrong part
+    from clusterspec.rules.readers.results.steps import is_capped  # few texts have a wrong part
 
     return is_capped(claim.stated, text)
 
@@ -317,7 +317,7 @@ def _is_capped(claim: Claim, text: str) -> bool:
 def _wrong_steps(text: str) -> Iterator[Claim]:
     """The results of calculations with money and counts in several steps."""
     if sum(map(_has_digit, text.split())) >= FEWEST_NUMBERS:
-        from clusterspec.rules.knowledge.text_steps import wrong_steps  # few texts calculate with money
+        from clusterspec.rules.readers.results.steps import wrong_steps  # few texts calculate with money
 
         yield from wrong_steps(text)
 
@@ -330,7 +330,7 @@ def _underived_problems(own_remarks: str, spec: Spec, counts: Sequence[float]) -
     if max(map(sum, zip(numbers, [*numbers[1:], 0], strict=True)), default=0) < FEWEST_NUMBERS:
         return
     # NOTE: loaded here, since most texts state no two figures together.
-    from clusterspec.rules.knowledge.underived_figures import underived_figures
+    from clusterspec.rules.readers.results.underived_figures import underived_figures
 
     for each in underived_figures(own_remarks[:MOST_CHARACTERS], counts, lambda: written_numbers(spec)):
         claim = Claim(each.stated, each.right, each.calculation)

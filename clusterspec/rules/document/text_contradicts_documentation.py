@@ -56,8 +56,8 @@ from clusterspec.catalog.documented_facts import (
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import items_of
-from clusterspec.rules.knowledge.written_numbers import sentences_of, sentences_with_neighbors
+from clusterspec.rules.readers.clauses import items_of
+from clusterspec.rules.readers.written_numbers import sentences_of, sentences_with_neighbors
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

@@ -69,13 +69,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_dimensions import LENGTHS_AHEAD
-from clusterspec.rules.knowledge.text_doubt import confidence_in
-from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.dimensions import LENGTHS_AHEAD
+from clusterspec.rules.readers.doubt import confidence_in
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import passages_of
+from clusterspec.rules.readers.quantities import (
     ACCELERATOR,
     BARE,
     BYTE,
@@ -88,8 +87,9 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import has_unit
+from clusterspec.rules.readers.results.explanations import Claim, is_explained, quantities_of
+from clusterspec.rules.readers.units import word_set
+from clusterspec.rules.readers.written_numbers import has_unit
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -175,7 +175,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
         return
     folded = own_remarks.lower()
     if any(cue in folded for cue in _LISTS):
-        from clusterspec.rules.knowledge.text_lists import wrong_wholes  # for texts that list parts alone
+        from clusterspec.rules.readers.results.lists import wrong_wholes  # for texts that list parts alone
 
         for each in wrong_wholes(own_remarks[:MOST_CHARACTERS]):
             message = f"the {each.parts} parts sum to {each.total}, not to `{each.whole}`"
@@ -208,7 +208,7 @@ def _steps_problem(passage: str) -> Problem | None:
     >>> _steps_problem("Steps of 3.1 M tokens; the 1.5 T of the run are thus 384,000 steps.").message
     '384,000 steps of 3.1 M tokens are 1.19T, not `1.5 T`'
     """
-    from clusterspec.rules.knowledge.other_parties import words_of_party  # most texts state no steps
+    from clusterspec.rules.readers.other_parties import words_of_party  # most texts state no steps
 
     passage = ". ".join(each for each in passage.split(". ") if not words_of_party(each))
     if _OF_OTHER_STEPS.search(passage) is not None:
@@ -286,7 +286,7 @@ def _is_of_step(text: str, tokens: TextQuantity) -> bool:
 
 def _is_calculation(sentence: str, text: str) -> bool:
     """Whether a sentence has a wrong calculation written out with its signs; `arithmetic-does-not-close` reports it."""
-    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
+    from clusterspec.rules.readers.results.equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)
 

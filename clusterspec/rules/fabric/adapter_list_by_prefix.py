@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.standard import pattern

@@ -43,8 +43,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
-from clusterspec.rules.knowledge.written_numbers import count_in_text, has_word, sentences_of, words_of
+from clusterspec.rules.readers.units import NUMBER_WORDS, word_set
+from clusterspec.rules.readers.written_numbers import count_in_text, has_word, sentences_of, words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

@@ -61,8 +61,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_amounts import BYTES, amounts_in, amounts_of, is_of_plan
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.readers.amounts import BYTES, amounts_in, amounts_of, is_of_plan
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

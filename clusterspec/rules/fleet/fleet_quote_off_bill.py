@@ -94,11 +94,11 @@ from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_by_accelerator, without_fabric
 from clusterspec.rules.knowledge.market import is_minor_cabling
-from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import counted_kind, date_of_text, is_bought, name_of_kind, plural_of_kind
-from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
-from clusterspec.rules.knowledge.quoted_readings import doubt_about_cabling, with_doubt
-from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
+from clusterspec.rules.readers.purchases.orders import MOST_POOLS, are_elsewhere, bought_pools
+from clusterspec.rules.readers.quotes.fabric import pool_has_no_fabric
+from clusterspec.rules.readers.quotes.readings import doubt_about_cabling, with_doubt
+from clusterspec.rules.readers.quotes.units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of

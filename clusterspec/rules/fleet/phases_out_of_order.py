@@ -98,8 +98,8 @@ from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text
-from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.timeline import Timeline
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units.display import plural

@@ -101,7 +101,7 @@ from math import isclose
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PoolLinkSpec
 from clusterspec.standard import pattern
@@ -147,8 +147,8 @@ def _leased_rate_problem(description: str, bandwidth: Quantity) -> Iterator[Prob
     """The problem of a link that is faster or slower than the only line between the sites in the description."""
     if not description:
         return
-    from clusterspec.rules.knowledge.nightly_windows import copies_over_links  # few fleets have two sites
-    from clusterspec.rules.knowledge.text_limits import rate_of_line
+    from clusterspec.rules.readers.plans.limits import rate_of_line
+    from clusterspec.rules.readers.plans.nightly_windows import copies_over_links  # few fleets have two sites
 
     at = ("pool_links", 0, "bandwidth")
     for copy in copies_over_links(description):

@@ -59,9 +59,9 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import bus_factor
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import passages_of
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec, Spec

@@ -108,7 +108,7 @@ def _has_rate(text: str, stated: Collection[float] = ()) -> bool:
     >>> _has_rate("The all-reduce reaches 370 GB/s.", {370e9})
     False
     """
-    from clusterspec.rules.knowledge.written_numbers import sentences_of  # most texts name no collective
+    from clusterspec.rules.readers.written_numbers import sentences_of  # most texts name no collective
 
     sentences = sentences_of(text)
     near = [index for index, each in enumerate(sentences) if _COLLECTIVE.search(each)]

@@ -73,10 +73,10 @@ from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
-from clusterspec.rules.knowledge.text_amounts import COUNT, TIME, amounts_in
-from clusterspec.rules.knowledge.text_clauses import planned_text
-from clusterspec.rules.knowledge.text_subjects import is_capacity_of_store
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.readers.amounts import COUNT, TIME, amounts_in
+from clusterspec.rules.readers.clauses import planned_text
+from clusterspec.rules.readers.subjects import is_capacity_of_store
+from clusterspec.rules.readers.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
 from clusterspec.standard import pattern

@@ -66,8 +66,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import planned_text
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.clauses import planned_text
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
+from clusterspec.rules.readers.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -59,7 +59,7 @@ def check(remarks: str, procurement: ProcurementSpec | None) -> Iterator[Problem
         return
     if procurement is not None and procurement.quote:
         return
-    from clusterspec.rules.knowledge.erasure_codes import servers_in, stripes_in  # few texts have a code
+    from clusterspec.rules.readers.plans.erasure_codes import servers_in, stripes_in  # few texts have a code
 
     sentences = sentences_of(" ".join(remarks.lower().split()))
     stripes, servers = stripes_in(sentences), servers_in(sentences)

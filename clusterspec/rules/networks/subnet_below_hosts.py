@@ -63,7 +63,9 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.address_plans import (
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.readers.clauses import planned_text
+from clusterspec.rules.readers.plans.address_plans import (
     HIGHEST_VLAN,
     Subnet,
     gateway_outside,
@@ -73,10 +75,8 @@ from clusterspec.rules.knowledge.address_plans import (
     splits_in,
     subnets_in,
 )
-from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_clauses import planned_text
-from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
+from clusterspec.rules.readers.units import word_set
+from clusterspec.rules.readers.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import sum_of

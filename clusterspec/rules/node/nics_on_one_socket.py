@@ -53,9 +53,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_amounts import COUNT, amounts_in
-from clusterspec.rules.knowledge.text_clauses import clauses_of, planned_text
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.amounts import COUNT, amounts_in
+from clusterspec.rules.readers.clauses import clauses_of, planned_text
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.standard import pattern

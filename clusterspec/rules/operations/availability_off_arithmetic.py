@@ -87,7 +87,8 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.availability_texts import (
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.availability import (
     PERCENT_SIGNS,
     CombinedAvailability,
     allowances_in,
@@ -98,8 +99,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     series_of_nodes_in,
     shares_in,
 )
-from clusterspec.rules.knowledge.planned_stops import stops_beyond_availability
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.planned_stops import stops_beyond_availability
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import display

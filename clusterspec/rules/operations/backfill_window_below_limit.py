@@ -46,11 +46,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.job_limits import LIMIT, job_limits_in
-from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of
-from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
-from clusterspec.rules.knowledge.text_units import MINUTE
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
+from clusterspec.rules.readers.amounts import TIME, amounts_in, amounts_of
+from clusterspec.rules.readers.clauses import clause_at, planned_text
+from clusterspec.rules.readers.plans.job_limits import LIMIT, job_limits_in
+from clusterspec.rules.readers.units import MINUTE
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

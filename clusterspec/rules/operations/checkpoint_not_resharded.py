@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.formats import CheckpointFormat, checkpoint_formats
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import planned_text
+from clusterspec.rules.readers.clauses import planned_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import LayoutSpec, OperationsSpec

@@ -66,9 +66,7 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
-from clusterspec.rules.knowledge.text_explanations import Claim, follows_with_another
-from clusterspec.rules.knowledge.text_expressions import text_products
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.quantities import (
     BARE,
     BYTE,
     FLOP,
@@ -78,8 +76,10 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_windows import is_certain
-from clusterspec.rules.knowledge.written_numbers import are_close, number_in_text
+from clusterspec.rules.readers.results.explanations import Claim, follows_with_another
+from clusterspec.rules.readers.results.expressions import text_products
+from clusterspec.rules.readers.windows import is_certain
+from clusterspec.rules.readers.written_numbers import are_close, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

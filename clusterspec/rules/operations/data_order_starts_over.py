@@ -47,9 +47,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_windows import MOST_SENTENCES
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.windows import MOST_SENTENCES
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

@@ -54,8 +54,8 @@ from itertools import islice
 from math import sqrt
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
+from clusterspec.rules.readers.clauses import clause_at, is_hypothetical
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

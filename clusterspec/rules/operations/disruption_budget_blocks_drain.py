@@ -47,9 +47,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import planned_text
-from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, belongs_to_something_else
+from clusterspec.rules.readers.clauses import planned_text
+from clusterspec.rules.readers.units import NUMBERS
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, belongs_to_something_else
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

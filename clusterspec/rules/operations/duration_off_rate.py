@@ -78,11 +78,11 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
-from clusterspec.rules.knowledge.schedule_texts import steps_of_run
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical
-from clusterspec.rules.knowledge.text_doubt import confidence_in
-from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.clauses import clause_at, is_hypothetical
+from clusterspec.rules.readers.doubt import confidence_in
+from clusterspec.rules.readers.plans.schedules import steps_of_run
+from clusterspec.rules.readers.quantities import (
     ACCELERATOR,
     BARE,
     NODE,
@@ -95,9 +95,9 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_windows import Window, is_certain, windows
-from clusterspec.rules.knowledge.written_numbers import sentences_of
-from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.results.explanations import Claim, is_explained
+from clusterspec.rules.readers.windows import Window, is_certain, windows
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, Spec, WorkloadSpec
 from clusterspec.standard import pattern

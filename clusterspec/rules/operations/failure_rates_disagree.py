@@ -92,11 +92,11 @@ from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import fields
 from clusterspec.rules.knowledge.failures import PART_WORDS, stated_part_failures
 from clusterspec.rules.knowledge.purchases import plural_of_kind
-from clusterspec.rules.knowledge.text_amounts import COUNT, SHARE, TIME, amounts_in
-from clusterspec.rules.knowledge.text_clauses import clauses_of, planned_text
-from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
-from clusterspec.rules.knowledge.text_units import MONTH, TIME_WORDS
-from clusterspec.rules.knowledge.written_numbers import (
+from clusterspec.rules.readers.amounts import COUNT, SHARE, TIME, amounts_in
+from clusterspec.rules.readers.clauses import clauses_of, planned_text
+from clusterspec.rules.readers.quantities import SECOND, sentence_quantities
+from clusterspec.rules.readers.units import MONTH, TIME_WORDS
+from clusterspec.rules.readers.written_numbers import (
     amount_in_text,
     number_in_text,
     sentences_of,

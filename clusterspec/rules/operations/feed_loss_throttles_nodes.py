@@ -88,7 +88,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.feed_loss import feed_loss
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import A_QUARTER
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

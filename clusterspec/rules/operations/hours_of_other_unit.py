@@ -56,9 +56,8 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_expressions import TextProduct, text_products
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.quantities import (
     ACCELERATOR,
     ACCELERATOR_HOUR,
     BARE,
@@ -69,7 +68,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_windows import Window, is_certain, is_real, windows
+from clusterspec.rules.readers.results.expressions import TextProduct, text_products
+from clusterspec.rules.readers.windows import Window, is_certain, is_real, windows
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

@@ -69,9 +69,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.job_limits import CUES, job_limits_in
-from clusterspec.rules.knowledge.text_clauses import planned_text
-from clusterspec.rules.knowledge.written_numbers import time_in_text, unambiguous_setting
+from clusterspec.rules.readers.clauses import planned_text
+from clusterspec.rules.readers.plans.job_limits import CUES, job_limits_in
+from clusterspec.rules.readers.written_numbers import time_in_text, unambiguous_setting
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import pattern

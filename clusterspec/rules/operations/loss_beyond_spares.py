@@ -56,8 +56,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.units import NUMBERS
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import plural

@@ -68,10 +68,10 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import asynchronous_checkpoint_time, checkpoint_time
-from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of
-from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
-from clusterspec.rules.knowledge.text_units import MINUTE, NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
+from clusterspec.rules.readers.amounts import TIME, amounts_in, amounts_of
+from clusterspec.rules.readers.clauses import clauses_of, is_hypothetical
+from clusterspec.rules.readers.units import MINUTE, NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import count_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.standard import pattern

@@ -63,8 +63,8 @@ from clusterspec.cluster.model import Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.quantities import (
     BARE,
     SECOND,
     SEQUENCE,
@@ -73,9 +73,9 @@ from clusterspec.rules.knowledge.text_quantities import (
     TOKEN,
     TextQuantity,
 )
-from clusterspec.rules.knowledge.text_units import TIME_WORDS
-from clusterspec.rules.knowledge.text_windows import Window, is_certain, is_real, windows
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
+from clusterspec.rules.readers.units import TIME_WORDS
+from clusterspec.rules.readers.windows import Window, is_certain, is_real, windows
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import percent

@@ -49,8 +49,8 @@ from math import ceil
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import (
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import (
     count_in_text,
     is_of_another_machine,
     sentences_of,

@@ -117,9 +117,9 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.run_times import run_time_of_text
 from clusterspec.rules.knowledge.shares import run_severity
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.plans.run_times import run_time_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -192,7 +192,7 @@ SAME_TIME = 1.02
 
 def _slot_problem(target: Quantity, remarks: str) -> Iterator[Problem]:
     """The problem of a target beyond the time for which the machine is lent, according to the description or a comment."""
-    from clusterspec.rules.knowledge.text_limits import time_of_slot  # few machines are lent
+    from clusterspec.rules.readers.plans.limits import time_of_slot  # few machines are lent
 
     slot = time_of_slot(remarks[:MOST_CHARACTERS])
     if slot is not None and target.value > SAME_TIME * slot.value:

@@ -78,10 +78,10 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
-from clusterspec.rules.knowledge.schedule_texts import steps_of_run
-from clusterspec.rules.knowledge.text_amounts import amounts_in
-from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.amounts import amounts_in
+from clusterspec.rules.readers.clauses import clause_at, planned_text
+from clusterspec.rules.readers.plans.schedules import steps_of_run
+from clusterspec.rules.readers.quantities import (
     BARE,
     BYTE,
     SECOND,
@@ -92,8 +92,8 @@ from clusterspec.rules.knowledge.text_quantities import (
     is_own,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.standard import pattern

@@ -58,9 +58,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_amounts import TIME, amounts_in, amounts_of, is_of_plan
-from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
-from clusterspec.rules.knowledge.written_numbers import sentences_of, time_in_text
+from clusterspec.rules.readers.amounts import TIME, amounts_in, amounts_of, is_of_plan
+from clusterspec.rules.readers.clauses import clause_at, planned_text
+from clusterspec.rules.readers.written_numbers import sentences_of, time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.standard import pattern

@@ -62,12 +62,12 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, amounts_in
-from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
-from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_subjects import is_capacity_of_store
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.amounts import BYTES, COUNT, RATE, TIME, amounts_in
+from clusterspec.rules.readers.clauses import clause_at, planned_text
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.results.explanations import Claim, is_explained
+from clusterspec.rules.readers.subjects import is_capacity_of_store
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
 from clusterspec.standard import pattern

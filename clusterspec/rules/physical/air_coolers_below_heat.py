@@ -76,10 +76,10 @@ from clusterspec.procurement.offered import is_option
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_subjects import is_of_another_room
-from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.written_numbers import (
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.subjects import is_of_another_room
+from clusterspec.rules.readers.units import NUMBERS
+from clusterspec.rules.readers.written_numbers import (
     NUMBER,
     count_in_text,
     number_in_text,
@@ -175,7 +175,7 @@ def check(
     heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
     stated = stated or of_rack * parts_needed(cluster.all_nodes, power.nodes_per_rack or 1)
     if not stated and power.cooling == "air" and _HEAT.search(text) is not None:
-        from clusterspec.rules.knowledge.demands import demands_in  # for texts about heat alone
+        from clusterspec.rules.readers.demands.demand import demands_in  # for texts about heat alone
 
         stated = max(
             (

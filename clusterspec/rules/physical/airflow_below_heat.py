@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import liquid_shares
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER, large_number_in_text, number_in_text, sentences_of
+from clusterspec.rules.readers.written_numbers import NUMBER, large_number_in_text, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

@@ -43,9 +43,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_loads import DIGITS, MOST_CHARACTERS
-from clusterspec.rules.knowledge.written_numbers import numbers_of, sentences_of
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.loads import DIGITS, MOST_CHARACTERS
+from clusterspec.rules.readers.written_numbers import numbers_of, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

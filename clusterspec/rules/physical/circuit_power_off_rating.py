@@ -44,9 +44,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.circuit_ratings import circuit_rating
-from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import NUMBER, has_unit, number_in_text, sentences_of
+from clusterspec.rules.readers.plans.circuit_ratings import circuit_rating
+from clusterspec.rules.readers.units import word_set
+from clusterspec.rules.readers.written_numbers import NUMBER, has_unit, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

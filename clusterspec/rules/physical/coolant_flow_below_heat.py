@@ -54,14 +54,14 @@ from clusterspec.cost.heat import loop_heat
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import (
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.written_numbers import (
     MOST_MATCHES,
     NUMBER,
     is_of_another_machine,
     large_number_in_text,
     number_in_text,
 )
-from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

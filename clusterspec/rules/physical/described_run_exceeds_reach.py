@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of, words_of
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, sentences_of, words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display

@@ -68,11 +68,11 @@ from re import Match
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import rack_power
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.circuit_ratings import ONE_PHASE, circuit_rating
-from clusterspec.rules.knowledge.reserve_texts import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, sentences_of
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import with_numerals
+from clusterspec.rules.readers.plans.circuit_ratings import ONE_PHASE, circuit_rating
+from clusterspec.rules.readers.plans.reserves import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

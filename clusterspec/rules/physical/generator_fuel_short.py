@@ -60,8 +60,9 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
-from clusterspec.rules.knowledge.written_numbers import (
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.units import NUMBER_WORDS, word_set
+from clusterspec.rules.readers.written_numbers import (
     NUMBER,
     count_in_text,
     has_unit,
@@ -70,7 +71,6 @@ from clusterspec.rules.knowledge.written_numbers import (
     sentences_with_neighbors,
     time_in_text,
 )
-from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern, sum_of

@@ -58,9 +58,9 @@ from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import plain

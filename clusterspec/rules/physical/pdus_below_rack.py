@@ -108,9 +108,9 @@ from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.quoted_parts import AMPERES, PDU, UNITS_OF_RACK, VOLTS
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import count_in_text, number_in_text
+from clusterspec.rules.readers.quotes.parts import AMPERES, PDU, UNITS_OF_RACK, VOLTS
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import count_in_text, number_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PdusSpec, PowerSpec, ProcurementSpec

@@ -83,7 +83,7 @@ from clusterspec.cost.nameplates import PowerDraw, it_power, lowest_it_power, po
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, may_have_no_fabric
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -148,13 +148,13 @@ def _stated_budgets(spec: Spec, own_remarks: str) -> list[tuple[str | Path, floa
     """The keys, the quote lines and the text that limit the power of the IT equipment, each with its watts."""
     found: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
     if spec.procurement is not None and spec.procurement.quote:
-        from clusterspec.rules.knowledge.purchase_texts import contracted_power  # few specs have a quote
+        from clusterspec.rules.readers.purchases.orders import contracted_power  # few specs have a quote
 
         found += contracted_power(spec.procurement.quote)
     if spec.cluster is not None and any(unit in own_remarks for unit in ("kW", "MW")):
-        from clusterspec.rules.knowledge.demand_values import is_multiple
         from clusterspec.rules.knowledge.purchases import date_of_text
-        from clusterspec.rules.knowledge.text_limits import power_of_site  # for texts about power alone
+        from clusterspec.rules.readers.demands.values import is_multiple
+        from clusterspec.rules.readers.plans.limits import power_of_site  # for texts about power alone
 
         needed = date_of_text(spec.procurement.needed_by) if spec.procurement is not None else None
         given, power = power_of_site(own_remarks[:MOST_CHARACTERS], needed), spec.cluster.power

@@ -69,10 +69,10 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.reserve_texts import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.written_numbers import large_number_in_text, sentences_of
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import with_numerals
+from clusterspec.rules.readers.plans.reserves import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
+from clusterspec.rules.readers.written_numbers import large_number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

@@ -91,9 +91,9 @@ from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, known_runs, link_rate
-from clusterspec.rules.knowledge.text_amounts import LENGTH, amounts_in, is_of_plan
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.amounts import LENGTH, amounts_in, is_of_plan
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.standard import pattern

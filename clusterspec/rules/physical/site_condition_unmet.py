@@ -72,7 +72,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, number_in_text, sentences_of, watts_in_text
+from clusterspec.rules.readers.written_numbers import NUMBER, are_close, number_in_text, sentences_of, watts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.standard import pattern

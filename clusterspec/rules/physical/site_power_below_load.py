@@ -58,8 +58,8 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.written_numbers import total_watts_in
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.written_numbers import total_watts_in
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern

@@ -62,8 +62,8 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.quoted_readings import OF_ENDPOINT
 from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.readers.quotes.readings import OF_ENDPOINT
 from clusterspec.rules.rule import Rule, value_fix
 from clusterspec.spec.model import ProcurementSpec, QuoteLine, ScaleOutSpec
 

@@ -56,9 +56,9 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import PowerSpec, ProcurementSpec

@@ -69,11 +69,11 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.parts import Placements
+from clusterspec.rules.readers.clauses import clause_bounds
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.units import word_set
+from clusterspec.rules.readers.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

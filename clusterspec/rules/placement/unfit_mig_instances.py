@@ -61,10 +61,10 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.clauses import clause_bounds
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import with_numerals
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

@@ -95,11 +95,11 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
-from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text
-from clusterspec.rules.knowledge.text_equations import MONEY, has_only_periods
-from clusterspec.rules.knowledge.text_tokens import UNITS, Token, tokens_of
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.purchases.orders import TAX_NAMES
+from clusterspec.rules.readers.results.equations import MONEY, has_only_periods
+from clusterspec.rules.readers.tokens import UNITS, Token, tokens_of
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern, sum_of

@@ -56,9 +56,9 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_quantities import SECOND, sentence_quantities
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.clauses import clause_bounds
+from clusterspec.rules.readers.quantities import SECOND, sentence_quantities
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

@@ -75,11 +75,11 @@ from itertools import islice
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import measures_in
-from clusterspec.rules.knowledge.text_units import NUMBERS
-from clusterspec.rules.knowledge.written_numbers import are_close, numbers_within, sentences_of, time_in_text
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import measures_in
+from clusterspec.rules.readers.units import NUMBERS
+from clusterspec.rules.readers.written_numbers import are_close, numbers_within, sentences_of, time_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

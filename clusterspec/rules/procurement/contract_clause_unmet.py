@@ -127,7 +127,9 @@ from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.quantity import DAY, HOUR, YEAR
-from clusterspec.rules.knowledge.contract_words import (
+from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.contract_words import (
     AVAILABLE,
     CARRIED,
     COMMITTED,
@@ -153,10 +155,8 @@ from clusterspec.rules.knowledge.contract_words import (
     TERM,
     TERMS,
 )
-from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
-from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.written_numbers import number_in_text
-from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.quotes.support import sells_support
+from clusterspec.rules.readers.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path

@@ -100,10 +100,10 @@ from itertools import pairwise
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote, line_price
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.exchange_rates import StatedRate, stated_rate, stated_rates
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
-from clusterspec.rules.knowledge.text_tokens import Token, tokens_of
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.exchange_rates import StatedRate, stated_rate, stated_rates
+from clusterspec.rules.readers.tokens import Token, tokens_of
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine

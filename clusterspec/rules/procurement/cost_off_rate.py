@@ -58,10 +58,10 @@ from math import prod
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import amount_text
-from clusterspec.rules.knowledge.text_equations import PricedAmount, has_wrong_equation, other_numbers, priced_amounts
-from clusterspec.rules.knowledge.text_tokens import names_money
-from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.results.equations import PricedAmount, has_wrong_equation, other_numbers, priced_amounts
+from clusterspec.rules.readers.tokens import names_money
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 

@@ -54,9 +54,9 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
-from clusterspec.rules.knowledge.written_numbers import count_in_text, has_word
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.units import NUMBER_WORDS, word_set
+from clusterspec.rules.readers.written_numbers import count_in_text, has_word
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units.display import plain, plural

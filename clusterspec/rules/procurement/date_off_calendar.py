@@ -62,9 +62,9 @@ from itertools import islice, pairwise
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import count_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import count_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.standard import pattern

@@ -86,11 +86,11 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
-from clusterspec.rules.knowledge.text_days import day_in_words
-from clusterspec.rules.knowledge.text_numerals import with_digits
-from clusterspec.rules.knowledge.timeline import Timeline
-from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.days import day_in_words
+from clusterspec.rules.readers.numerals import with_digits
+from clusterspec.rules.readers.purchases.timeline import Timeline
+from clusterspec.rules.readers.written_numbers import time_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec

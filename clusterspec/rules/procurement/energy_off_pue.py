@@ -76,11 +76,11 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
-from clusterspec.rules.knowledge.running_costs import LEAST as LEAST_BILL
-from clusterspec.rules.knowledge.running_costs import is_bill, tariffs_of
-from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
-from clusterspec.rules.knowledge.text_tokens import UNITS
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.results.equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
+from clusterspec.rules.readers.results.running_costs import LEAST as LEAST_BILL
+from clusterspec.rules.readers.results.running_costs import is_bill, tariffs_of
+from clusterspec.rules.readers.tokens import UNITS
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern

@@ -54,8 +54,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.written_numbers import number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.knowledge.quoted_links import lengths_in, levels_named
+from clusterspec.rules.readers.quotes.links import lengths_in, levels_named
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec

@@ -84,11 +84,11 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote, line_price
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.rules.knowledge.contract_words import AMOUNT
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
-from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.contract_words import AMOUNT
+from clusterspec.rules.readers.quotes.support import sells_support
+from clusterspec.rules.readers.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -153,7 +153,7 @@ ROUNDED = 0.005
 
 def _grant_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
     """The problem of a quote above what a grant, a share of eligible costs, and own funds pay together."""
-    from clusterspec.rules.knowledge.grant_funds import funds_for  # for quotes with a text alone
+    from clusterspec.rules.readers.purchases.grant_funds import funds_for  # for quotes with a text alone
 
     funds = funds_for(text, total, procurement.tax or 0.0)
     if funds is None or funds.paid >= funds.price * (1 - ROUNDED):
@@ -184,7 +184,7 @@ def _untaxed_quote_problem(procurement: ProcurementSpec, total: float, text: str
     """The problem of a net quote that exceeds a budget with tax once the tax of the text is added."""
     if procurement.tax or procurement.budget is None or total > procurement.budget:
         return
-    from clusterspec.rules.knowledge.taxed_funds import tax_on_quote  # for quotes without a tax alone
+    from clusterspec.rules.readers.purchases.taxed_funds import tax_on_quote  # for quotes without a tax alone
 
     rate = tax_on_quote(text)
     if total * (1 + rate) > procurement.budget:

@@ -63,10 +63,10 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
-from clusterspec.rules.knowledge.contract_words import AMOUNT
 from clusterspec.rules.knowledge.purchases import money_text
-from clusterspec.rules.knowledge.written_numbers import NUMBER, amount_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.contract_words import AMOUNT
+from clusterspec.rules.readers.written_numbers import NUMBER, amount_in_text, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

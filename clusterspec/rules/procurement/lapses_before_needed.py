@@ -75,9 +75,9 @@ from datetime import date, timedelta
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.timeline import DatedClause, Timeline
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.doubt import words_of_another
+from clusterspec.rules.readers.purchases.timeline import DatedClause, Timeline
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern

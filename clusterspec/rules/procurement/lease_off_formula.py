@@ -76,10 +76,10 @@ from clusterspec.procurement.amounts import is_credit, line_price
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.contract_words import AMOUNT, IN_ADVANCE, IN_ARREARS, RESIDUAL
 from clusterspec.rules.knowledge.purchases import amount_text
-from clusterspec.rules.knowledge.written_numbers import amount_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.contract_words import AMOUNT, IN_ADVANCE, IN_ARREARS, RESIDUAL
+from clusterspec.rules.readers.written_numbers import amount_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

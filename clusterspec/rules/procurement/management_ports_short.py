@@ -60,8 +60,8 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import ANY_SWITCH, plain_part
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
-from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
+from clusterspec.rules.readers.purchases.orders import are_elsewhere
+from clusterspec.rules.readers.quotes.readings import lines_of_quote
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -66,10 +66,10 @@ from itertools import pairwise
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import dates_in
-from clusterspec.rules.knowledge.quoted_parts import BYTES
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.quotes.parts import BYTES
+from clusterspec.rules.readers.written_numbers import NUMBER, count_in_text, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

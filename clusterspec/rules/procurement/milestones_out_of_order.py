@@ -112,8 +112,8 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text, dates_in
-from clusterspec.rules.knowledge.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.timeline import ACCEPTANCE, MIGRATION, SERVERS, weeks_in
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import OperationsSpec, PowerSpec, ProcurementSpec

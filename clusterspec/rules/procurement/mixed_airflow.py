@@ -70,7 +70,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.quoted_parts import AIR, AIR_WORDS
+from clusterspec.rules.readers.quotes.parts import AIR, AIR_WORDS
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -70,10 +70,10 @@ from itertools import pairwise
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
-from clusterspec.rules.knowledge.text_units import TIME_WORDS
-from clusterspec.rules.knowledge.timeline import ORDER, UNTIL, clauses_of
-from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.timeline import ORDER, UNTIL, clauses_of
+from clusterspec.rules.readers.units import TIME_WORDS
+from clusterspec.rules.readers.written_numbers import time_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec

@@ -50,9 +50,9 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import amount_of_quote
-from clusterspec.rules.knowledge.contract_words import AMOUNT
 from clusterspec.rules.knowledge.purchases import ROUNDED, money_text
-from clusterspec.rules.knowledge.written_numbers import amount_in_text
+from clusterspec.rules.readers.purchases.contract_words import AMOUNT
+from clusterspec.rules.readers.written_numbers import amount_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.standard import pattern

@@ -115,15 +115,15 @@ from clusterspec.finding import Problem, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import amount_of_quote, amount_with_terms, terms_text, total_of_lines
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchase_texts import tax_of_budget
 from clusterspec.rules.knowledge.purchases import (
     ROUNDED,
     amount_text,
     lowest_rent,
     money_text,
 )
-from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.purchases.orders import tax_of_budget
+from clusterspec.rules.readers.quotes.fabric import parts_of_quote
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -176,7 +176,7 @@ def _unapproved_problem(procurement: ProcurementSpec, quoted: float | None, rema
     currency = procurement.currency
     if quoted is None or currency is None or not remarks:
         return
-    from clusterspec.rules.knowledge.text_limits import approved_amount  # few texts state one
+    from clusterspec.rules.readers.plans.limits import approved_amount  # few texts state one
 
     approved = approved_amount(remarks[:MOST_CHARACTERS], currency)
     if (

@@ -59,8 +59,8 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.market import StatedPrice, stated_prices
 from clusterspec.rules.knowledge.purchases import band_in_currency, is_bought, price_ends
-from clusterspec.rules.knowledge.quoted_readings import counts_in_text
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.readers.quotes.readings import counts_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain

@@ -63,8 +63,8 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import kind_of_part, plain_part
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_small
-from clusterspec.rules.knowledge.text_subjects import is_share_of_another
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.subjects import is_share_of_another
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
 from clusterspec.standard import pattern

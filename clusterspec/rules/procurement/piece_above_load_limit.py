@@ -82,10 +82,10 @@ from itertools import islice
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.floor_loads import FLOORS, GRAVITY, load_on_footprint, overload_of_floor
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.plans.floor_loads import FLOORS, GRAVITY, load_on_footprint, overload_of_floor
+from clusterspec.rules.readers.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path

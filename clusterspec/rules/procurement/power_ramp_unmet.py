@@ -70,8 +70,8 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
-from clusterspec.rules.knowledge.written_numbers import total_watts_in
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.written_numbers import total_watts_in
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path

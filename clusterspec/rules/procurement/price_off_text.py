@@ -122,11 +122,11 @@ from math import isclose
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, total_of_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.rules.knowledge.contract_words import AMOUNT
-from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text, months_in
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.contract_words import AMOUNT
+from clusterspec.rules.readers.purchases.orders import TAX_NAMES
+from clusterspec.rules.readers.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -186,7 +186,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 
 def _discounted_twice(discount: float, text: str) -> Iterator[Problem]:
     """The problem of a discount that is taken off prices which are net of it according to the text."""
-    from clusterspec.rules.knowledge.net_prices import words_of_net_prices  # few designs have a discount
+    from clusterspec.rules.readers.purchases.net_prices import words_of_net_prices  # few designs have a discount
 
     words = words_of_net_prices(text, discount)
     if words:

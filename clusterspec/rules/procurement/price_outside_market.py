@@ -89,9 +89,9 @@ from clusterspec.procurement.amounts import discount_of_quote
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import names_accelerator, plain_part, unit_of_hours
 from clusterspec.procurement.quotes import offered_quantity
-from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.readers.purchases.orders import states_previous_owner
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec

@@ -100,11 +100,11 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price, terms_text, total_of_lines
 from clusterspec.procurement.part_names import names_option, plain_part
 from clusterspec.quantity import YEAR
-from clusterspec.rules.knowledge.exchange_rates import amounts_in, stated_rate
-from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.readers.exchange_rates import amounts_in, stated_rate
+from clusterspec.rules.readers.purchases.orders import TAX_NAMES
+from clusterspec.rules.readers.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine

@@ -104,7 +104,7 @@ from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, plain_part
 from clusterspec.procurement.quotes import lines_by_end, offered_quantity
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, connectors_of_node, fits_cage
-from clusterspec.rules.knowledge.quoted_links import (
+from clusterspec.rules.readers.quotes.links import (
     FASTEST,
     LinkPart,
     ends_of_fiber,
@@ -120,7 +120,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     too_long_copper,
     unequal_ends,
 )
-from clusterspec.rules.knowledge.quoted_readings import lines_of_quote
+from clusterspec.rules.readers.quotes.readings import lines_of_quote
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec

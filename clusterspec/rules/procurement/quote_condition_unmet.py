@@ -111,8 +111,8 @@ from clusterspec.procurement.part_names import names_period, plain_part
 from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import DATE, SAME_TOTAL, amount_text, date_of_text, money_text
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine

@@ -85,7 +85,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.part_names import HOURS
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -90,9 +90,9 @@ from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, CABLING, kind_of_part, plain_part, unit_of_hours
 from clusterspec.procurement.product_names import counts_before, named_entries, switches_named
-from clusterspec.rules.knowledge.quoted_links import GENERATIONS, rates_in
-from clusterspec.rules.knowledge.quoted_support import sells_support
 from clusterspec.rules.knowledge.ranges import GIGABIT
+from clusterspec.rules.readers.quotes.links import GENERATIONS, rates_in
+from clusterspec.rules.readers.quotes.support import sells_support
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import and_list, name_of_part
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec

@@ -179,7 +179,6 @@ from clusterspec.rules.knowledge.fabric_parts import (
     states_modules,
 )
 from clusterspec.rules.knowledge.market import is_minor_cabling
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import (
     counted_kind,
     is_bought,
@@ -187,8 +186,9 @@ from clusterspec.rules.knowledge.purchases import (
     plural_of_kind,
     surplus_question,
 )
-from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
-from clusterspec.rules.knowledge.quoted_readings import (
+from clusterspec.rules.readers.purchases.orders import are_elsewhere
+from clusterspec.rules.readers.quotes.fabric import is_quoted_without_fabric
+from clusterspec.rules.readers.quotes.readings import (
     OF_ENDPOINT,
     doubt_about,
     doubt_about_cabling,

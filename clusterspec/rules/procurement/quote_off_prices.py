@@ -83,8 +83,8 @@ from clusterspec.procurement.part_names import CABLING, HOURS, kinds_of_words, p
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import amount_text, is_bought, money_text, price_ends
-from clusterspec.rules.knowledge.quoted_readings import counts_in_text
-from clusterspec.rules.knowledge.quoted_support import support_lines, years_of_support
+from clusterspec.rules.readers.quotes.readings import counts_in_text
+from clusterspec.rules.readers.quotes.support import support_lines, years_of_support
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -83,11 +83,11 @@ from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, plain_part, words_in
 from clusterspec.procurement.quotes import NETWORKS_OF_SITE, needed_parts, offered_quantity, quoted_parts
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import is_bought
-from clusterspec.rules.knowledge.quoted_parts import named_switch
-from clusterspec.rules.knowledge.quoted_readings import names_every_part
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.purchases.orders import are_elsewhere
+from clusterspec.rules.readers.quotes.parts import named_switch
+from clusterspec.rules.readers.quotes.readings import names_every_part
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
 from clusterspec.spec.model import ProcurementSpec

@@ -100,12 +100,12 @@ from clusterspec.procurement.amounts import is_credit, line_price, total_of_line
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.procurement.quotes import lines_with_texts, offered_quantity
-from clusterspec.rules.knowledge.contract_words import AMOUNT, RESIDUAL
 from clusterspec.rules.knowledge.purchases import SAME_TOTAL, amount_text, money_text
-from clusterspec.rules.knowledge.quoted_stores import STORE
-from clusterspec.rules.knowledge.quoted_support import is_support_of_nodes
-from clusterspec.rules.knowledge.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.contract_words import AMOUNT, RESIDUAL
+from clusterspec.rules.readers.quotes.stores import STORE
+from clusterspec.rules.readers.quotes.support import is_support_of_nodes
+from clusterspec.rules.readers.written_numbers import amount_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -132,7 +132,8 @@ from clusterspec.procurement.product_names import (
 )
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.fabric_parts import link_rate
-from clusterspec.rules.knowledge.quoted_links import (
+from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.quotes.links import (
     SIDES,
     TWO_PORTS,
     fiber_of,
@@ -141,7 +142,7 @@ from clusterspec.rules.knowledge.quoted_links import (
     slower_nics,
     weaker_tests,
 )
-from clusterspec.rules.knowledge.quoted_parts import (
+from clusterspec.rules.readers.quotes.parts import (
     PDU,
     SAME,
     VOLTS,
@@ -150,10 +151,9 @@ from clusterspec.rules.knowledge.quoted_parts import (
     small_host_memory,
     weak_rack,
 )
-from clusterspec.rules.knowledge.quoted_stores import slower_stores, small_license, small_store
-from clusterspec.rules.knowledge.quoted_support import lesser_support
-from clusterspec.rules.knowledge.written_numbers import are_close, number_in_text
-from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.quotes.stores import slower_stores, small_license, small_store
+from clusterspec.rules.readers.quotes.support import lesser_support
+from clusterspec.rules.readers.written_numbers import are_close, number_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, NetworksSpec, PowerSpec, ProcurementSpec, ScaleOutSpec

@@ -86,7 +86,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import plain_part
-from clusterspec.rules.knowledge.quoted_parts import (
+from clusterspec.rules.readers.quotes.parts import (
     airflow_off_code,
     memory_off_accelerator,
     module_and_stated_bytes,

@@ -117,9 +117,9 @@ from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import HOURS, plain_part, unit_of_hours
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.purchases import surplus_question
-from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of, wrong_number_of_each
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
+from clusterspec.rules.readers.quotes.support import sells_support
+from clusterspec.rules.readers.quotes.units import unit_of_line, units_of, wrong_number_of_each
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, products_in
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -190,7 +190,7 @@ def _demanded_counts(counts: dict[str, set[int]], cluster: Cluster, text: str) -
     """The numbers of units that a line may have: only those with spares where the text demands licenses for spares too."""
     if not text or cluster.all_nodes == cluster.nodes:
         return counts
-    from clusterspec.rules.knowledge.demand_licenses import licenses_spares  # for machines with spares alone
+    from clusterspec.rules.readers.demands.licenses import licenses_spares  # for machines with spares alone
 
     if not licenses_spares(text):
         return counts

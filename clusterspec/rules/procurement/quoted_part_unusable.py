@@ -154,9 +154,9 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, fits_cage
-from clusterspec.rules.knowledge.quoted_parts import PDU, UNITS_OF_RACK
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, watts_in_text
+from clusterspec.rules.readers.quotes.parts import PDU, UNITS_OF_RACK
+from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, watts_in_text
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part, or_list
 from clusterspec.spec.model import NetworksSpec, PowerSpec, ProcurementSpec

@@ -92,12 +92,12 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.quotes import lines_with_texts
-from clusterspec.rules.knowledge.erasure_codes import stripes_in
-from clusterspec.rules.knowledge.quoted_parts import BYTES
-from clusterspec.rules.knowledge.quoted_stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
 from clusterspec.rules.knowledge.ranges import GIGABIT
-from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.plans.erasure_codes import stripes_in
+from clusterspec.rules.readers.quotes.parts import BYTES
+from clusterspec.rules.readers.quotes.stores import LICENSE, STORE, licensed_sizes, raw_bytes, sold_stores
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, ProcurementSpec

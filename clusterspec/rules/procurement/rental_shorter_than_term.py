@@ -73,7 +73,7 @@ from clusterspec.procurement.offered import Offered
 from clusterspec.procurement.part_names import HOURS
 from clusterspec.procurement.quotes import lines_with_texts
 from clusterspec.quantity import DAY, HOUR
-from clusterspec.rules.knowledge.written_numbers import products_in
+from clusterspec.rules.readers.written_numbers import products_in
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

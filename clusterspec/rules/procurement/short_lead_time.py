@@ -48,8 +48,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
-from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import is_bought
+from clusterspec.rules.readers.purchases.orders import states_previous_owner
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 

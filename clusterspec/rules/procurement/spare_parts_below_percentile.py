@@ -76,9 +76,9 @@ from clusterspec.procurement.quotes import offered_quantity
 from clusterspec.quantity import DAY, YEAR, Quantity
 from clusterspec.rules.knowledge.failures import PART_WORDS, poisson_percentile, stated_part_failures
 from clusterspec.rules.knowledge.purchases import name_of_kind, plural_of_kind
-from clusterspec.rules.knowledge.text_quantities import SECOND, SHARE, sentence_quantities
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
+from clusterspec.rules.readers.quantities import SECOND, SHARE, sentence_quantities
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.written_numbers import count_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec, Spec
 from clusterspec.standard import pattern

@@ -55,11 +55,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchase_texts import are_elsewhere
 from clusterspec.rules.knowledge.purchases import dates_in
-from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.parts import PurchaseTexts
+from clusterspec.rules.readers.purchases.orders import are_elsewhere
+from clusterspec.rules.readers.purchases.timeline import Timeline
+from clusterspec.rules.readers.quotes.support import sells_support
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec

@@ -52,8 +52,8 @@ from clusterspec.catalog.cloud_terms import LongestOffer, longest_offers
 from clusterspec.catalog.entries import Platform
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, Quantity
-from clusterspec.rules.knowledge.text_quantities import SECOND, TextQuantity, plain_sentences, sentence_quantities
-from clusterspec.rules.knowledge.text_windows import is_certain, long_times
+from clusterspec.rules.readers.quantities import SECOND, TextQuantity, plain_sentences, sentence_quantities
+from clusterspec.rules.readers.windows import is_certain, long_times
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

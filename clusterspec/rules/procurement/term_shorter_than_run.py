@@ -73,8 +73,8 @@ from collections.abc import Iterator
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, Quantity
-from clusterspec.rules.knowledge.run_times import reserved_time
 from clusterspec.rules.knowledge.shares import run_severity
+from clusterspec.rules.readers.plans.run_times import reserved_time
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.units import display
@@ -110,7 +110,7 @@ def _planned_beyond_reservation(planned: Quantity, text: str, whole_text: str) -
     """The problem of a planned run that takes longer than the days of the reservation in the text; ``whole_text`` has the
     sentences about refusals too.
     """
-    from clusterspec.rules.knowledge.reserved_spans import is_final, reserved_span  # few texts name both days
+    from clusterspec.rules.readers.purchases.reserved_spans import is_final, reserved_span  # few texts name both days
 
     span = reserved_span(text)
     if span is None:

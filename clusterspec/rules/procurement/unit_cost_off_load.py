@@ -58,12 +58,12 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, percentages_in, place_of
-from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.text_units import word_set
-from clusterspec.rules.knowledge.unit_prices import Amount, UnitPrice, amounts_in, unit_prices_in
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
+from clusterspec.rules.readers.clauses import clause_bounds
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, percentages_in, place_of
+from clusterspec.rules.readers.passages import passages_of
+from clusterspec.rules.readers.services.unit_prices import Amount, UnitPrice, amounts_in, unit_prices_in
+from clusterspec.rules.readers.units import word_set
+from clusterspec.rules.readers.written_numbers import has_word, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

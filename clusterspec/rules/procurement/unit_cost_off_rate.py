@@ -55,10 +55,10 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.text_figures import RelatedFigure, related_figures
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.unit_prices import UnitPrice, unit_prices_in
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.figures import RelatedFigure, related_figures
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.services.unit_prices import UnitPrice, unit_prices_in
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern

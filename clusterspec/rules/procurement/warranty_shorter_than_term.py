@@ -65,9 +65,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
-from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
-from clusterspec.rules.knowledge.warranties import (
+from clusterspec.rules.readers.purchases.orders import states_previous_owner
+from clusterspec.rules.readers.purchases.warranties import (
     MONTH,
     covered_time,
     follows_warranty,

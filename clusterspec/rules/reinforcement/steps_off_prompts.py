@@ -51,12 +51,12 @@ from itertools import islice
 from clusterspec.cluster.model import Workload
 from clusterspec.cluster.samples import Rl
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
-from clusterspec.rules.knowledge.text_figures import with_digits
-from clusterspec.rules.knowledge.text_quantities import STEP, is_own, plain_sentences, sentence_quantities
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.text_windows import MOST_SENTENCES
-from clusterspec.rules.knowledge.written_numbers import NUMBER, are_close, number_in_text
+from clusterspec.rules.readers.clauses import clause_at, is_hypothetical, is_of_other_plan
+from clusterspec.rules.readers.figures import with_digits
+from clusterspec.rules.readers.quantities import STEP, is_own, plain_sentences, sentence_quantities
+from clusterspec.rules.readers.units import NUMBER_WORDS
+from clusterspec.rules.readers.windows import MOST_SENTENCES
+from clusterspec.rules.readers.written_numbers import NUMBER, are_close, number_in_text
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

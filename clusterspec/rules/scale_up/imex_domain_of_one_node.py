@@ -49,9 +49,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clauses_of, planned_text
-from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.parts import Placements
+from clusterspec.rules.readers.clauses import clauses_of, planned_text
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 

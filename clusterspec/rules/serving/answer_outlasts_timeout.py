@@ -83,8 +83,8 @@ from clusterspec.cost.serving.percentiles import MEDIAN, latency_at, latency_ran
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.time_limits import TimeLimit, limits_in
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.services.time_limits import TimeLimit, limits_in
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plural
 

@@ -63,10 +63,10 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.quantity import precision_width
-from clusterspec.rules.knowledge.cache_texts import bytes_of_tokens
 from clusterspec.rules.knowledge.served import Served
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
-from clusterspec.rules.knowledge.text_units import stored_precisions
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.caches import bytes_of_tokens
+from clusterspec.rules.readers.units import stored_precisions
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

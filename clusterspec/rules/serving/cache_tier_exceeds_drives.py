@@ -66,11 +66,11 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.quoted_parts import BYTES
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.written_numbers import are_close, number_in_text, sentences_of
+from clusterspec.rules.readers.clauses import clause_at
+from clusterspec.rules.readers.loads import MOST_CHARACTERS
+from clusterspec.rules.readers.passages import passages_of
+from clusterspec.rules.readers.quotes.parts import BYTES
+from clusterspec.rules.readers.written_numbers import are_close, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 from clusterspec.standard import pattern

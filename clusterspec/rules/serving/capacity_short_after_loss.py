@@ -77,16 +77,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.capacity_texts import (
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.capacity import (
     Capacity,
     Claim,
     capacities_in,
     claims_of_loss,
     unit_counts_for_load,
 )
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
-from clusterspec.rules.knowledge.text_peaks import Peak, peak_in
-from clusterspec.rules.knowledge.written_numbers import words_of
+from clusterspec.rules.readers.services.peaks import Peak, peak_in
+from clusterspec.rules.readers.written_numbers import words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent

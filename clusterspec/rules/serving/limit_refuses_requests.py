@@ -85,9 +85,9 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.demand_values import unkept
-from clusterspec.rules.knowledge.request_limits import promised_prompt, request_limits_in
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.demands.values import unkept
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.request_limits import promised_prompt, request_limits_in
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 

@@ -105,7 +105,7 @@ def check(
 
 def _resident_problem(text: str, share: float, memory: float) -> Iterator[Problem]:
     """The problem of a share of the memory, in bytes, that another process on each accelerator does not leave."""
-    from clusterspec.rules.knowledge.resident_memory import resident_memory  # few texts name another process
+    from clusterspec.rules.readers.plans.resident_memory import resident_memory  # few texts name another process
 
     other = resident_memory(text)
     if other is not None and share * memory + other.bytes > memory:

@@ -48,10 +48,10 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of, times_in
-from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.readers.clauses import clause_bounds
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, place_of, times_in
+from clusterspec.rules.readers.passages import passages_of
+from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern, sum_of

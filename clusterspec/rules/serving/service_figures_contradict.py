@@ -78,16 +78,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.cache_texts import cache_sizes
-from clusterspec.rules.knowledge.service_relations import (
+from clusterspec.rules.readers.loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.caches import cache_sizes
+from clusterspec.rules.readers.services.relations import (
     DerivedFigure,
     amplified_attempts,
     counts_of_period,
     requests_in_flight,
     token_rates,
 )
-from clusterspec.rules.knowledge.service_shares import engines_of_accelerators, shares_of_traffic, totals_of_units
-from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.readers.services.shares import engines_of_accelerators, shares_of_traffic, totals_of_units
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units import plural
@@ -161,7 +161,7 @@ def check(
 
 def _is_calculation(sentence: str, text: str) -> bool:
     """Whether a sentence has a wrong calculation written out with its signs; `arithmetic-does-not-close` reports it."""
-    from clusterspec.rules.knowledge.text_equations import has_wrong_equation  # needed for a problem only
+    from clusterspec.rules.readers.results.equations import has_wrong_equation  # needed for a problem only
 
     return has_wrong_equation(sentence, text)
 

@@ -73,7 +73,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import CALCULATION_CUES
+from clusterspec.rules.readers.written_numbers import CALCULATION_CUES
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -103,10 +103,10 @@ def check(spec: Spec, remarks: str) -> Iterator[Problem]:
 
 def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
     # NOTE: loaded here, since most texts have no calculation.
-    from clusterspec.rules.knowledge.text_doubt import confidence_in
-    from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong
-    from clusterspec.rules.knowledge.text_explanations import has_factor_near
-    from clusterspec.rules.knowledge.text_tokens import tokens_of
+    from clusterspec.rules.readers.doubt import confidence_in
+    from clusterspec.rules.readers.results.equations import equations_in, is_wrong
+    from clusterspec.rules.readers.results.explanations import has_factor_near
+    from clusterspec.rules.readers.tokens import tokens_of
 
     for equation in equations_in(tokens_of(text), text):
         if is_wrong(equation):

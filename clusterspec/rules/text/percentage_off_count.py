@@ -55,7 +55,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_tokens import names_money
+from clusterspec.rules.readers.tokens import names_money
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units.display import plain
@@ -80,7 +80,7 @@ def check(remarks: str) -> Iterator[Problem]:
         or not any(each.search(remarks) is not None for each in (_LESS, _MORE, _EVEN))
     ):
         return
-    from clusterspec.rules.knowledge.written_numbers import sentences_of  # most texts compare no prices
+    from clusterspec.rules.readers.written_numbers import sentences_of  # most texts compare no prices
 
     for clause in sentences_of(remarks):
         low, high = _two_prices(clause)
@@ -103,7 +103,7 @@ def check(remarks: str) -> Iterator[Problem]:
 
 def _two_prices(clause: str) -> tuple[float, float]:
     """The lower and the higher of the only two prices in a sentence, in one currency and unit; else zeros."""
-    from clusterspec.rules.knowledge.text_tokens import UNITS, tokens_of
+    from clusterspec.rules.readers.tokens import UNITS, tokens_of
 
     money = [each for each in tokens_of(clause) if each.unit and UNITS[each.unit][1][0] == 1]
     values = sorted({each.values[0] for each in money})

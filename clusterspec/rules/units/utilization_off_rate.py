@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.text_quantities import (
+from clusterspec.rules.readers.quantities import (
     ACCELERATOR,
     FLOP_PER_SECOND,
     NODE,
@@ -63,7 +63,7 @@ from clusterspec.rules.knowledge.text_quantities import (
     TextQuantity,
     sentence_quantities,
 )
-from clusterspec.rules.knowledge.written_numbers import are_close
+from clusterspec.rules.readers.written_numbers import are_close
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent

@@ -1,0 +1,1 @@
+"""Texts about plans and sites: schedules of training, limits, addresses, circuits, floors and tests."""

@@ -1,0 +1,1 @@
+"""Texts about purchases: orders, dates, contracts, funds and warranties."""

@@ -1,0 +1,1 @@
+"""Quote lines: parts, links, stores, support and units."""
