@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.readers.plans.circuit_ratings import circuit_rating
+from clusterspec.rules.readers.plans.feeds import circuit_rating
 from clusterspec.rules.readers.units import word_set
 from clusterspec.rules.readers.written_numbers import NUMBER, has_unit, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule

@@ -70,8 +70,7 @@ from clusterspec.cost.nameplates import rack_power
 from clusterspec.finding import Problem
 from clusterspec.rules.readers.loads import MOST_CHARACTERS
 from clusterspec.rules.readers.passages import with_numerals
-from clusterspec.rules.readers.plans.circuit_ratings import ONE_PHASE, circuit_rating
-from clusterspec.rules.readers.plans.reserves import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
+from clusterspec.rules.readers.plans.feeds import ALL_OUT, ALONE, LOSS, ONE_PHASE, STOPPED, UNAFFECTED, circuit_rating
 from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec

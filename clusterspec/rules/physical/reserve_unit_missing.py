@@ -71,7 +71,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.readers.loads import MOST_CHARACTERS
 from clusterspec.rules.readers.passages import with_numerals
-from clusterspec.rules.readers.plans.reserves import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
+from clusterspec.rules.readers.plans.feeds import ALL_OUT, ALONE, LOSS, STOPPED, UNAFFECTED
 from clusterspec.rules.readers.written_numbers import large_number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec

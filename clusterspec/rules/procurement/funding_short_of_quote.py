@@ -153,7 +153,7 @@ ROUNDED = 0.005
 
 def _grant_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
     """The problem of a quote above what a grant, a share of eligible costs, and own funds pay together."""
-    from clusterspec.rules.readers.purchases.grant_funds import funds_for  # for quotes with a text alone
+    from clusterspec.rules.readers.purchases.funds import funds_for  # for quotes with a text alone
 
     funds = funds_for(text, total, procurement.tax or 0.0)
     if funds is None or funds.paid >= funds.price * (1 - ROUNDED):
@@ -184,7 +184,7 @@ def _untaxed_quote_problem(procurement: ProcurementSpec, total: float, text: str
     """The problem of a net quote that exceeds a budget with tax once the tax of the text is added."""
     if procurement.tax or procurement.budget is None or total > procurement.budget:
         return
-    from clusterspec.rules.readers.purchases.taxed_funds import tax_on_quote  # for quotes without a tax alone
+    from clusterspec.rules.readers.purchases.funds import tax_on_quote  # for quotes without a tax alone
 
     rate = tax_on_quote(text)
     if total * (1 + rate) > procurement.budget:

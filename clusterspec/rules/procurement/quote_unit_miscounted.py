@@ -190,7 +190,7 @@ def _demanded_counts(counts: dict[str, set[int]], cluster: Cluster, text: str) -
     """The numbers of units that a line may have: only those with spares where the text demands licenses for spares too."""
     if not text or cluster.all_nodes == cluster.nodes:
         return counts
-    from clusterspec.rules.readers.demands.licenses import licenses_spares  # for machines with spares alone
+    from clusterspec.rules.readers.quotes.units import licenses_spares  # for machines with spares alone
 
     if not licenses_spares(text):
         return counts

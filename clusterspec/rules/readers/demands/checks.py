@@ -115,7 +115,7 @@ def _beyond_context(text: str, parts: Parts) -> BrokenDemand | None:
 
 def _unpaid_term(text: str, parts: Parts) -> BrokenDemand | None:
     """The problem of a term that goes on after the last day that somebody pays."""
-    from clusterspec.rules.readers.demands.terms import paid_term
+    from clusterspec.rules.readers.demands.dates import paid_term
 
     buying = parts.spec.procurement
     if buying is None or buying.term is None:
@@ -132,7 +132,7 @@ def _unpaid_term(text: str, parts: Parts) -> BrokenDemand | None:
 
 def _late_parts(text: str, parts: Parts) -> BrokenDemand | None:
     """The problem of parts that arrive after the day by which the text demands all of them."""
-    from clusterspec.rules.readers.demands.deliveries import late_delivery
+    from clusterspec.rules.readers.demands.dates import late_delivery
 
     buying = parts.spec.procurement
     late = late_delivery(text, buying)

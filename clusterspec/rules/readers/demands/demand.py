@@ -30,9 +30,8 @@ from clusterspec.rules.readers.demands.sums import LENGTH
 from clusterspec.rules.readers.demands.words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.readers.demands.words import WORDS
 from clusterspec.rules.readers.lexicon import Lexicon, Mention
-from clusterspec.rules.readers.numerals import ITALIAN, language_of
+from clusterspec.rules.readers.numerals import ITALIAN, fractions_in, language_of
 from clusterspec.rules.readers.rejections import kept_sentences
-from clusterspec.rules.readers.word_fractions import fractions_in
 from clusterspec.standard import pattern
 
 LONGEST_SENTENCE = 600

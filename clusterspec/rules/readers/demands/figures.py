@@ -22,8 +22,8 @@ from clusterspec.rules.readers.demands.energies import (
 )
 from clusterspec.rules.readers.demands.sums import LOST, summed_figures
 from clusterspec.rules.readers.dimensions import NOUNS, Powers, figures_of, product_of
+from clusterspec.rules.readers.numerals import fractions_in
 from clusterspec.rules.readers.units import TIME_WORDS
-from clusterspec.rules.readers.word_fractions import fractions_in
 from clusterspec.rules.readers.written_numbers import large_number_in_text, number_in_text
 from clusterspec.standard import pattern
 

@@ -7,9 +7,9 @@ from itertools import islice
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import clause_at, is_hypothetical, is_of_other_plan
+from clusterspec.rules.readers.numerals import fractions_in
 from clusterspec.rules.readers.quantities import BARE, BYTE, SHARE, TOKEN, TextQuantity
 from clusterspec.rules.readers.windows import Window
-from clusterspec.rules.readers.word_fractions import fractions_in
 from clusterspec.standard import pattern, sum_of
 
 MOST_FRACTIONS = 50

@@ -9,9 +9,9 @@ from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import is_hypothetical, is_of_other_plan
 from clusterspec.rules.readers.dimensions import SHARE, TIME, Figure, Powers, figures_of
+from clusterspec.rules.readers.numerals import fractions_in
 from clusterspec.rules.readers.passages import with_numerals
 from clusterspec.rules.readers.units import MONTH
-from clusterspec.rules.readers.word_fractions import fractions_in
 from clusterspec.rules.readers.word_periods import periods_in
 from clusterspec.rules.readers.written_numbers import sentences_of
 from clusterspec.standard import pattern

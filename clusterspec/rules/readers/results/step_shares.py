@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from clusterspec.rules.readers.dimensions import Figure, figures_of
+from clusterspec.rules.readers.numerals import fractions_in
 from clusterspec.rules.readers.results.explanations import Claim
 from clusterspec.rules.readers.results.step_amounts import (
     MONEY,
@@ -19,7 +20,6 @@ from clusterspec.rules.readers.results.step_amounts import (
     is_off_result,
     may_be_money,
 )
-from clusterspec.rules.readers.word_fractions import fractions_in
 from clusterspec.standard import pattern, sum_of
 
 _DISCOUNT = pattern(

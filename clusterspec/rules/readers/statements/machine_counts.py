@@ -1,15 +1,15 @@
-"""The numbers of nodes and accelerators that a text states for its machine."""
+"""The numbers of nodes and accelerators that a text states for its machine, and whether it states them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import is_upper_limit, planned_text
-from clusterspec.rules.readers.statements.machine_sizes import is_size_of_something_else
+from clusterspec.rules.readers.passages import with_numerals
 from clusterspec.rules.readers.subjects import is_size_of_site
 from clusterspec.rules.readers.units import NUMBER_WORDS, SPELLED_TENS, word_set
 from clusterspec.rules.readers.written_numbers import has_word, sentences_of
@@ -218,3 +218,36 @@ def _stated_count(text: str) -> int | None:
     """The number that digits or a numeral state; None for other words."""
     digits = text.replace(",", "")
     return int(digits) if digits.isdecimal() else NUMERALS.get(text)
+
+
+MOST_SIZES = 400
+"""Largest number of numbers of a text that are read."""
+_NOUN = (
+    r"(?:nodes?|servers?|instances?|hosts?|machines|systems|boxes|trays|knoten|hosts|nœuds|nodos|instancias|(?:DGX|HGX|ND|p\d\w*\.|a\d-)[\w.-]*"
+    r"|GPUs?|chips|accelerators|beschleuniger|TPUs?|[A-Z]{1,3}\d{2,3}[A-Z]?|MI\d{3}[AX])"
+)
+_SIZE = pattern(rf"(?i)(?<![\w.,/-])(\d{{1,3}}(?:[,.]\d{{3}})+|\d{{1,7}})(?: (?:\w[\w.-]*)){{0,2}}? {_NOUN}(?![\w])")
+"""A number of nodes or of accelerators."""
+
+
+def is_size_of_something_else(text: str, words: str, cluster: Cluster) -> bool:
+    """Whether a sentence with some words lacks the size of the machine, which another sentence states."""
+    sizes = {
+        cluster.nodes,
+        cluster.all_nodes,
+        cluster.accelerators,
+        cluster.accelerators * cluster.ranks_per_accelerator,
+    }
+    sentences = sentences_of(text)
+    own = [each for each in sentences if _has_size(each, sizes)]
+    return bool(own) and not any(words in each for each in own) and any(words in each for each in sentences)
+
+
+def _has_size(sentence: str, sizes: Collection[int]) -> bool:
+    """Whether a sentence states one of the numbers of nodes or accelerators.
+
+    >>> [_has_size(each, {32, 256}) for each in ("thirty-two nodes", "256 H200", "32 ports", "28 nodes")]
+    [True, True, False, False]
+    """
+    numbers = islice(_SIZE.finditer(with_numerals(sentence)), MOST_SIZES)
+    return any(int(each[1].replace(",", "").replace(".", "")) in sizes for each in numbers)

@@ -11,6 +11,7 @@ from clusterspec.rules.readers.clauses import clause_bounds, clauses_of, is_hypo
 from clusterspec.rules.readers.dimensions import Figure, figures_of, noun_of
 from clusterspec.rules.readers.loads import MOST_CHARACTERS
 from clusterspec.rules.readers.named_keys import SAME_PRICE, NamedKey
+from clusterspec.rules.readers.numerals import fractions_in
 from clusterspec.rules.readers.passages import with_numerals
 from clusterspec.rules.readers.statements.named_terms import NAMED, PATTERNED
 from clusterspec.rules.readers.subjects import (
@@ -19,7 +20,6 @@ from clusterspec.rules.readers.subjects import (
     is_share_of_another,
     is_size_of_site,
 )
-from clusterspec.rules.readers.word_fractions import fractions_in
 from clusterspec.rules.readers.written_numbers import (
     MOST_MATCHES,
     belongs_to_something_else,
