@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from clusterspec.analysis.layout_search import SearchOptions
+    from clusterspec.analysis.studied import SearchOptions
     from clusterspec.library import Catalogs, LoadedDesign
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.decision import DiffReport
@@ -98,7 +98,7 @@ def bill(path: str | Path) -> BillReport:
 def search(path: str | Path, options: SearchOptions | None = None) -> SearchReport:
     """The best legal layouts of a spec, each checked by all rules. Raises `OSError`."""
     from clusterspec import analysis
-    from clusterspec.analysis.layout_search import EVERYTHING
+    from clusterspec.analysis.studied import EVERYTHING
 
     return analysis.search(study(path), options or EVERYTHING)
 

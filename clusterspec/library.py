@@ -140,8 +140,8 @@ class LoadedDesign:
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         Raises `ValueError` for a pin that no search takes.
         """
-        from clusterspec.analysis.layout_search import SearchOptions
         from clusterspec.analysis.pins import pin_fault
+        from clusterspec.analysis.studied import SearchOptions
 
         serves = self.workload is not None and self.workload.kind == "serve"
         for key, value in (pins or {}).items():

@@ -21,8 +21,9 @@ from clusterspec.analysis.rl_splits import nodes_by_role
 from clusterspec.analysis.solutions import Refusal, Solution, Trial, boundary_of
 from clusterspec.analysis.solve_reasons import misfit_reason, nearest_text, unmoved_text
 from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.space.run import Limits, evaluation
+from clusterspec.analysis.space.run import Limits
 from clusterspec.analysis.space.run import search as run_search
+from clusterspec.analysis.space.searches import evaluation
 from clusterspec.analysis.studied import (
     POOLS,
     Space,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import lcm
 
-from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.studied import StudyVariations, section_with_fixed_settings
+from clusterspec.analysis.layout_search import search
+from clusterspec.analysis.studied import SearchOptions, StudyVariations, section_with_fixed_settings
 from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys

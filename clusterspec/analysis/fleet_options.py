@@ -10,10 +10,10 @@ from itertools import groupby
 from math import inf
 
 from clusterspec.analysis.fleet_costs import drawn_energy
-from clusterspec.analysis.layout_search import Evaluations, SearchOptions, search, searches_of_studies
+from clusterspec.analysis.layout_search import Evaluations, search, searches_of_studies
 from clusterspec.analysis.pool_sizes import pool_sizes_to_try
 from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, placement_json, rl_splits
-from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
+from clusterspec.analysis.studied import POOLS, SearchOptions, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_on_other_pools
 from clusterspec.cluster.model import Cluster

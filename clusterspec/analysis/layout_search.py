@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
 
 from clusterspec.analysis.layout_rows import (
@@ -17,19 +17,14 @@ from clusterspec.analysis.layout_rows import (
 from clusterspec.analysis.picks import Picks, refusing_text, training_picks
 from clusterspec.analysis.space.families import data_parallel_degrees, families, section_of
 from clusterspec.analysis.space.kept import Kept
-from clusterspec.analysis.space.run import (
-    Evaluate,
-    Limits,
-    Progress,
-    SearchResult,
-    evaluation,
-    evaluation_of_sizes,
-    searches_of_sizes,
-)
+from clusterspec.analysis.space.run import Evaluate, Limits, Progress, SearchResult
 from clusterspec.analysis.space.run import search as run_search
+from clusterspec.analysis.space.searches import evaluation, evaluation_of_sizes, searches_of_sizes
 from clusterspec.analysis.studied import (
+    EVERYTHING,
     Pins,
     SearchJob,
+    SearchOptions,
     Space,
     StudyVariations,
     currency_of,
@@ -43,7 +38,7 @@ from clusterspec.cluster.nearby_layouts import fewer_nodes
 from clusterspec.cost.batch.columns import DEGREES
 from clusterspec.cost.batch.columns import layout_of as with_degrees
 from clusterspec.cost.plan import TIE
-from clusterspec.records import NamedTuple, dataclass, field, replace
+from clusterspec.records import NamedTuple, replace
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
 from clusterspec.studies import Study
 from clusterspec.studies.variation import rewritten_study
@@ -51,37 +46,7 @@ from clusterspec.studies.variation import rewritten_study
 # Options of a search
 
 
-@dataclass(frozen=True)
-class SearchOptions:
-    """``pins`` fix keys of the layout, ``grid`` names two axes to tabulate. ``explain`` compares the best
-    layout with others.
-
-    ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
-    range of the use has to fit.
-
-    ``best_only`` omits everything except the best layouts: the layout of the spec, the front, the placements of
-    reinforcement learning, and separate compared with shared engines.
-
-    An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
-    targets.
-    """
-
-    pins: Mapping[str, object] = field(default_factory=dict)
-    objective: str = ""
-    top: int = 10
-    min_headroom: float | None = None
-    grid: tuple[str, str] | None = None
-    explain: bool = False
-    best_only: bool = False
-
-
-EVERYTHING = SearchOptions()
-"""No key is fixed; the default objective decides."""
-
-
 # The best layouts of a study's job, each checked by the rules
-
-__all__ = ["SearchOptions", "best_layout", "search"]
 
 
 class SearchedLayouts(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
-from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.picks import Candidate, Picks, refusing_text
 from clusterspec.analysis.serving_plans.run import FoundPlans, one_kind_reason
 from clusterspec.analysis.serving_plans.run import search as run_search
@@ -21,6 +20,7 @@ from clusterspec.analysis.serving_plans.space import (
 from clusterspec.analysis.studied import (
     POOLS,
     Pins,
+    SearchOptions,
     StudyVariations,
     currency_of,
     errors_of,

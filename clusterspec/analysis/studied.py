@@ -15,7 +15,7 @@ from clusterspec.cost.term import Term
 from clusterspec.finding import Severity
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import Cost, cost
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import Study, variation
@@ -367,3 +367,31 @@ def job_of(design: Design) -> SearchJob | None:
     if cluster is None or workload is None or layout is None or workload.kind != "train" or workload.peak is None:
         return None
     return SearchJob(cluster, workload, layout)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """``pins`` fix keys of the layout, ``grid`` names two axes to tabulate. ``explain`` compares the best
+    layout with others.
+
+    ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
+    range of the use has to fit.
+
+    ``best_only`` omits everything except the best layouts: the layout of the spec, the front, the placements of
+    reinforcement learning, and separate compared with shared engines.
+
+    An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
+    targets.
+    """
+
+    pins: Mapping[str, object] = field(default_factory=dict)
+    objective: str = ""
+    top: int = 10
+    min_headroom: float | None = None
+    grid: tuple[str, str] | None = None
+    explain: bool = False
+    best_only: bool = False
+
+
+EVERYTHING = SearchOptions()
+"""No key is fixed; the default objective decides."""

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from clusterspec.analysis.boundaries import solve
-from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.analysis.levers import LEVERS, lever_of
+from clusterspec.analysis.studied import SearchOptions
 from clusterspec.analysis.sweeps import read_axes, row_of_point
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem

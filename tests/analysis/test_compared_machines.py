@@ -20,7 +20,7 @@ from clusterspec.analysis.choices import (
 from clusterspec.analysis.failures_of_pairs import _stops_same_engines
 from clusterspec.analysis.fleet_options import Goal, _accounting_period, _missed_targets
 from clusterspec.analysis.fleet_search import _optimality_gap
-from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.machine_search import (
     _lowest_row,
     _missed_limits,
@@ -43,6 +43,7 @@ from clusterspec.analysis.rl_splits import (
     placement_on_nodes,
     rollout_nodes_in_proportion,
 )
+from clusterspec.analysis.studied import SearchOptions
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.money import Money

@@ -26,9 +26,9 @@ from clusterspec.analysis.fleet_search import (
     places_of_jobs,
 )
 from clusterspec.analysis.fleets import fleet_report
-from clusterspec.analysis.layout_search import Evaluations, SearchOptions, search, searches_of_studies
+from clusterspec.analysis.layout_search import Evaluations, search, searches_of_studies
 from clusterspec.analysis.rl_splits import _keys_of_placements, keys_of_split, rl_splits
-from clusterspec.analysis.studied import with_a_layout
+from clusterspec.analysis.studied import SearchOptions, with_a_layout
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
 from clusterspec.studies import variation

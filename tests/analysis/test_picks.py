@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.picks import Candidate, tie_order, tied_layouts
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.space.kept import Kept, lowest_of_families
-from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation
+from clusterspec.analysis.space.run import EvaluatedBlock, Limits
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import Pins, Space, StudyVariations
+from clusterspec.analysis.space.searches import evaluation
+from clusterspec.analysis.studied import Pins, SearchOptions, Space, StudyVariations
 from clusterspec.cli import run
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity

@@ -10,8 +10,9 @@ import yaml
 
 from clusterspec.analysis import fleet_search
 from clusterspec.analysis.fleet_options import Place, _billed_cost, run_time_lower_bound
-from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.rewrite import text_with_assignment, text_with_job_row
+from clusterspec.analysis.studied import SearchOptions
 from clusterspec.results.fleet_search import Assignment, JobOption
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, study_text

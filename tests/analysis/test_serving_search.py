@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.rewrite import text_with_row
 from clusterspec.analysis.serving_plans.separation import value_at_load
 from clusterspec.analysis.serving_plans.space import (
@@ -22,7 +22,7 @@ from clusterspec.analysis.serving_plans.space import (
     serving_job,
 )
 from clusterspec.analysis.serving_search import TIMES
-from clusterspec.analysis.studied import Pins
+from clusterspec.analysis.studied import Pins, SearchOptions
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies import Study, study_text

@@ -8,9 +8,9 @@ import pytest
 
 from clusterspec.rules.readers.demands.answer_subjects import ANSWER_SUBJECTS
 from clusterspec.rules.readers.demands.bill_subjects import BILL_SUBJECTS
-from clusterspec.rules.readers.demands.demand import demands_in
 from clusterspec.rules.readers.demands.fabric_subjects import FABRIC_SUBJECTS
 from clusterspec.rules.readers.demands.job_subjects import JOB_SUBJECTS
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.demands.site_subjects import SITE_SUBJECTS
 from tests.rules.conftest import Check
 from tests.rules.test_demand_quantities import findings_of_demands

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.rejections import is_cut_request
 from clusterspec.rules.readers.statements.stated_keys import wrong_statements
 from tests.rules.conftest import Check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Finding
-from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.reading import demands_in
 from tests.rules.conftest import Check
 
 MACHINE = """clusterspec: 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.readers.demands.demand import demands_in
 from clusterspec.rules.readers.demands.figures import MEASURES, demand_figures
 from clusterspec.rules.readers.demands.places import PLACES
 from clusterspec.rules.readers.demands.quantities import OF_KEYS, QUANTITIES
 from clusterspec.rules.readers.demands.quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.readers.demands.quantity_words import WORDS as QUANTITY_WORDS
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.demands.subjects import SUBJECTS
 from clusterspec.rules.readers.demands.words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.readers.demands.words import WORDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.glosses import glossed
 from tests.rules.conftest import Check
 from tests.rules.test_demand_quantities import MACHINE, findings_of_demands

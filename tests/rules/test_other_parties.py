@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.doubt import words_of_another
 from clusterspec.rules.readers.other_parties import words_of_party
 from tests.rules.conftest import Check

@@ -10,7 +10,7 @@ import yaml
 
 from clusterspec.analysis import search
 from clusterspec.analysis.fleets import fleet_report
-from clusterspec.analysis.layout_search import SearchOptions
+from clusterspec.analysis.studied import SearchOptions
 from clusterspec.cluster.fleet import EnginesAway
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
 from clusterspec.document.parse import parse

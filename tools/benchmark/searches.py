@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from clusterspec import studies
 from clusterspec.analysis.space.families import families
-from clusterspec.analysis.space.run import Limits, evaluation, search
+from clusterspec.analysis.space.run import Limits, search
+from clusterspec.analysis.space.searches import evaluation
 from clusterspec.analysis.studied import SearchJob, Space
 
 T = TypeVar("T")

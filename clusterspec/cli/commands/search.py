@@ -9,9 +9,9 @@ from pathlib import Path
 
 from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
-from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
 from clusterspec.analysis.rewrite import text_with_best
+from clusterspec.analysis.studied import SearchOptions
 from clusterspec.analysis.sweeps import Axes, SweepFault, read_axes, row_of_point
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (

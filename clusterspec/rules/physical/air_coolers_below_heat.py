@@ -175,7 +175,7 @@ def check(
     heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
     stated = stated or of_rack * parts_needed(cluster.all_nodes, power.nodes_per_rack or 1)
     if not stated and power.cooling == "air" and _HEAT.search(text) is not None:
-        from clusterspec.rules.readers.demands.demand import demands_in  # for texts about heat alone
+        from clusterspec.rules.readers.demands.reading import demands_in  # for texts about heat alone
 
         stated = max(
             (

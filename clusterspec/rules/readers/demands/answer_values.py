@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.readers.demands.demand import lexicon
 from clusterspec.rules.readers.demands.parts import Parts, Quantity, Value
 from clusterspec.rules.readers.demands.places import value_of_key
+from clusterspec.rules.readers.demands.reading import lexicon
 from clusterspec.units import display
 
 _SERVING = "workload.serving"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import is_eastern
-from clusterspec.rules.readers.demands.demand import demands_in, lexicon
 from clusterspec.rules.readers.demands.figures import demand_figures
 from clusterspec.rules.readers.demands.parts import Parts
 from clusterspec.rules.readers.demands.places import number_of_key, value_of_key
+from clusterspec.rules.readers.demands.reading import demands_in, lexicon
 from clusterspec.rules.readers.demands.run_values import predicted_time
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.rules.readers.demands.subjects import BELOW

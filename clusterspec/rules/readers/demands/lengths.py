@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.readers.demands.demand import lexicon
+from clusterspec.rules.readers.demands.reading import lexicon
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.rules.readers.doubt import words_of_another
 from clusterspec.rules.readers.written_numbers import large_number_in_text, number_in_text

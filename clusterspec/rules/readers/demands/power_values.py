@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.quantity import YEAR
-from clusterspec.rules.readers.demands.demand import demands_in
 from clusterspec.rules.readers.demands.parts import Parts, Value
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.key_values import KILOWATT_HOUR
 from clusterspec.units import display, percent
 

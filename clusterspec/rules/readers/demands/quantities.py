@@ -8,7 +8,7 @@ from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.demands.answer_values import ANSWER_QUANTITIES
 from clusterspec.rules.readers.demands.bill_values import BILL_QUANTITIES, paid_after_acceptance, paid_with_order
-from clusterspec.rules.readers.demands.demand import Demand, demands_in
+from clusterspec.rules.readers.demands.demand import Demand
 from clusterspec.rules.readers.demands.fabric_values import FABRIC_QUANTITIES
 from clusterspec.rules.readers.demands.job_values import JOB_QUANTITIES
 from clusterspec.rules.readers.demands.parts import Parts, Quantity, Value
@@ -25,6 +25,7 @@ from clusterspec.rules.readers.demands.power_values import (
     yearly_energy,
 )
 from clusterspec.rules.readers.demands.quantity_subjects import QUANTITY_SUBJECTS
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.demands.run_values import (
     checkpoint_read,
     cold_start,

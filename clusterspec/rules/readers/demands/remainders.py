@@ -53,7 +53,7 @@ REACH = 60
 def less_parts_of_others(sentence: str, demands: Sequence[Demand]) -> Iterator[Demand]:
     """The demands of a sentence, without the parts of a limit that it gives to others, which are deducted from the limit.
 
-    >>> from clusterspec.rules.readers.demands.demand import demands_in
+    >>> from clusterspec.rules.readers.demands.reading import demands_in
     >>> [each.value for each in demands_in("The hall gives us at most 120 kW, of which 30 kW stay with the laboratory.")]
     [90000.0]
     >>> [each.value for each in demands_in("The city has first claim on 40 kW of the 120 kW of the substation.")]

@@ -7,9 +7,9 @@ from itertools import islice
 
 from clusterspec.cost.plan import Plan
 from clusterspec.records import NamedTuple
-from clusterspec.rules.readers.demands.demand import lexicon
 from clusterspec.rules.readers.demands.figures import demand_figures
 from clusterspec.rules.readers.demands.parts import Parts, Value
+from clusterspec.rules.readers.demands.reading import lexicon
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.rules.readers.doubt import words_of_another
 from clusterspec.rules.readers.written_numbers import large_number_in_text

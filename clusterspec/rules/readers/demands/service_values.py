@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clusterspec.rules.readers.demands.demand import demands_in, lexicon
 from clusterspec.rules.readers.demands.figures import MEASURES, demand_figures
 from clusterspec.rules.readers.demands.parts import Parts, Value
 from clusterspec.rules.readers.demands.places import number_of_key, value_of_key
+from clusterspec.rules.readers.demands.reading import demands_in, lexicon
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.rules.readers.doubt import words_of_another
 from clusterspec.units import display

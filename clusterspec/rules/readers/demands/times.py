@@ -9,9 +9,10 @@ from itertools import islice
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.days import COMMON_YEAR, months_in
 from clusterspec.rules.readers.demands.dates import dated_places
-from clusterspec.rules.readers.demands.demand import Demand, demands_in
+from clusterspec.rules.readers.demands.demand import Demand
 from clusterspec.rules.readers.demands.energies import DemandFigure
 from clusterspec.rules.readers.demands.figures import demand_figures
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.standard import pattern
 

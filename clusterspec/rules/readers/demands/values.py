@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.readers.demands.demand import Demand, demands_in, is_counted_by, lexicon
+from clusterspec.rules.readers.demands.demand import Demand
 from clusterspec.rules.readers.demands.energies import DemandFigure
 from clusterspec.rules.readers.demands.figures import MEASURES, demand_figures
 from clusterspec.rules.readers.demands.places import PLACES, Place, stated_values, value_of_key, written_value
+from clusterspec.rules.readers.demands.reading import demands_in, is_counted_by, lexicon
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.rules.readers.demands.subjects import ABOVE, BELOW, OTHER, Subject
 from clusterspec.rules.readers.written_numbers import NUMBER, number_in_text, numbers_within

@@ -8,7 +8,7 @@ from itertools import islice
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import clause_at, clause_bounds, is_hypothetical
-from clusterspec.rules.readers.demands.demand import lexicon
+from clusterspec.rules.readers.demands.reading import lexicon
 from clusterspec.rules.readers.demands.sentences import plain_sentences
 from clusterspec.rules.readers.doubt import words_of_another
 from clusterspec.rules.readers.written_numbers import large_number_in_text, number_in_text

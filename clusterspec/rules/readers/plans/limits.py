@@ -11,7 +11,7 @@ from itertools import islice
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import clause_at
-from clusterspec.rules.readers.demands.demand import lexicon
+from clusterspec.rules.readers.demands.reading import lexicon
 from clusterspec.rules.readers.demands.times import demands_on
 from clusterspec.rules.readers.dimensions import figures_of
 from clusterspec.rules.readers.doubt import is_of_this_machine, words_of_another

@@ -147,7 +147,7 @@ def is_above(peak: PeakRate, rate: float) -> bool:
     >>> [is_above(PeakRate(12.0, "", each), 10.0) for each in ("12 a second arrive", "The contract demands 12 a second")]
     [False, True]
     """
-    from clusterspec.rules.readers.demands.demand import lexicon  # few texts state the load of the busiest time
+    from clusterspec.rules.readers.demands.reading import lexicon  # few texts state the load of the busiest time
 
     is_bound = not lexicon().meanings(peak.sentence).isdisjoint({"must", "duty"})
     return peak.per_second > (BOUND if is_bound else HIGHER) * rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.readers.demands.demand import demands_in
+from clusterspec.rules.readers.demands.reading import demands_in
 from clusterspec.rules.readers.loads import DIGITS, LoadFigure, figures_in, number_of
 from clusterspec.rules.readers.written_numbers import sentences_with
 from clusterspec.standard import pattern

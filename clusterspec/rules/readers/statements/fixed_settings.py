@@ -10,7 +10,7 @@ from itertools import islice
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.readers.clauses import clause_at, is_hypothetical, is_of_other_plan
-from clusterspec.rules.readers.demands.demand import lexicon
+from clusterspec.rules.readers.demands.reading import lexicon
 from clusterspec.rules.readers.doubt import words_of_another
 from clusterspec.rules.readers.passages import with_numerals
 from clusterspec.rules.readers.plans.nightly_windows import copies_to_store
