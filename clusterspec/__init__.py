@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from clusterspec.analysis.studied import SearchOptions
+    from clusterspec.analysis.searches.studied import SearchOptions
     from clusterspec.library import Catalogs, LoadedDesign
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.decision import DiffReport
@@ -98,7 +98,7 @@ def bill(path: str | Path) -> BillReport:
 def search(path: str | Path, options: SearchOptions | None = None) -> SearchReport:
     """The best legal layouts of a spec, each checked by all rules. Raises `OSError`."""
     from clusterspec import analysis
-    from clusterspec.analysis.studied import EVERYTHING
+    from clusterspec.analysis.searches.studied import EVERYTHING
 
     return analysis.search(study(path), options or EVERYTHING)
 
@@ -106,7 +106,7 @@ def search(path: str | Path, options: SearchOptions | None = None) -> SearchRepo
 def solve(path: str | Path, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
     """The smallest or largest value of a key that meets a condition such as ``mfu>=0.4``.
 
-    Raises `OSError`, and `clusterspec.analysis.conditions.ConditionFault` for an invalid condition.
+    Raises `OSError`, and `clusterspec.analysis.levers.conditions.ConditionFault` for an invalid condition.
     """
     from clusterspec import analysis
 
@@ -123,12 +123,12 @@ def sensitivity(path: str | Path) -> SensitivityReport:
 def sweep(axes: str | Path) -> tuple[SweepRow, ...]:
     """The best layout of every point of a grid, from a file that names the base and the values of its keys.
 
-    Raises `OSError`, and `clusterspec.analysis.sweeps.SweepFault` for an invalid file.
+    Raises `OSError`, and `clusterspec.analysis.searches.sweeps.SweepFault` for an invalid file.
     """
     from pathlib import Path
 
     from clusterspec import analysis
-    from clusterspec.analysis.sweeps import read_axes
+    from clusterspec.analysis.searches.sweeps import read_axes
 
     return tuple(analysis.sweep(read_axes(Path(axes))))
 
@@ -150,8 +150,8 @@ def diagnose(
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
     """
     from clusterspec import analysis
-    from clusterspec.analysis.log_folders import logs_of_ranks
-    from clusterspec.analysis.placed_runs import LogOverrides
+    from clusterspec.analysis.diagnosis.log_folders import logs_of_ranks
+    from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
 
     found = logs_of_ranks(logs)
     return analysis.diagnose(study(path), found.logs, LogOverrides(collective, ranks), found.skipped)[0]
@@ -163,6 +163,6 @@ def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:
     Raises as `diagnose`.
     """
     from clusterspec import analysis
-    from clusterspec.analysis.diagnosis import read_logs
+    from clusterspec.analysis.diagnosis.collectives import read_logs
 
     return analysis.accept(study(path), read_logs(logs))[0]

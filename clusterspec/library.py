@@ -140,8 +140,8 @@ class LoadedDesign:
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         Raises `ValueError` for a pin that no search takes.
         """
-        from clusterspec.analysis.pins import pin_fault
-        from clusterspec.analysis.studied import SearchOptions
+        from clusterspec.analysis.searches.pins import pin_fault
+        from clusterspec.analysis.searches.studied import SearchOptions
 
         serves = self.workload is not None and self.workload.kind == "serve"
         for key, value in (pins or {}).items():
@@ -161,10 +161,10 @@ class LoadedDesign:
         ``energy``.
 
         ``within`` is the longest time of a run in seconds by job, of all others under the empty name; ``nodes`` are the
-        sizes to try. Raises `clusterspec.analysis.fleet_search.FleetSearchFault` where nothing can be searched, and
-        `clusterspec.analysis.assignment.SolverMissing` without the extra ``fleet``.
+        sizes to try. Raises `clusterspec.analysis.fleets.search.FleetSearchFault` where nothing can be searched, and
+        `clusterspec.analysis.fleets.assignment.SolverMissing` without the extra ``fleet``.
         """
-        from clusterspec.analysis.fleet_search import Goal, fleet_search
+        from clusterspec.analysis.fleets.search import Goal, fleet_search
 
         return fleet_search(self.study, Goal(objective, dict(within or {}), tuple(nodes), top))
 
@@ -183,10 +183,10 @@ class LoadedDesign:
 
         ``within`` is the longest time of a run in seconds, ``budget`` the highest cost in the currency of the spec,
         ``power`` the highest IT power in watts; ``prices`` is a price file. Raises
-        `clusterspec.analysis.candidates.MachineFault` for a machine that cannot be compared.
+        `clusterspec.analysis.searches.candidates.MachineFault` for a machine that cannot be compared.
         """
-        from clusterspec.analysis import candidates
-        from clusterspec.analysis.machine_search import machine_search
+        from clusterspec.analysis.searches import candidates
+        from clusterspec.analysis.searches.machines import machine_search
 
         listed = [
             candidates.candidate_of_platform(each, self.study)
@@ -210,7 +210,7 @@ class LoadedDesign:
     def solve(self, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
         """The smallest or largest value of a key that meets a condition such as ``mfu>=0.4``.
 
-        Raises `clusterspec.analysis.conditions.ConditionFault` for an invalid condition.
+        Raises `clusterspec.analysis.levers.conditions.ConditionFault` for an invalid condition.
         """
         return analysis.solve(self.study, key, until, best_layout=best_layout)
 

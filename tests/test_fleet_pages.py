@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.analysis.candidates import Limits, candidate_machine, candidate_of_platform, read_prices
-from clusterspec.analysis.fleet_search import OBJECTIVES
+from clusterspec.analysis.fleets.search import OBJECTIVES
+from clusterspec.analysis.searches.candidates import Limits, candidate_machine, candidate_of_platform, read_prices
 from clusterspec.cli import run
 from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity

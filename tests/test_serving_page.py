@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.analysis.serving_plans.space import OBJECTIVES
+from clusterspec.analysis.searches.serving_plans.space import OBJECTIVES
 from clusterspec.cli import run
 from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity

@@ -16,17 +16,17 @@ from clusterspec.studies import CheckedFile, Settings, Study
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.analysis.acceptance_tests import accept, planned_tests
-    from clusterspec.analysis.boundaries import solve
-    from clusterspec.analysis.calibrated_failures import failure_rates_of
     from clusterspec.analysis.comparison import diff
-    from clusterspec.analysis.diagnosis import diagnose
-    from clusterspec.analysis.failures_of_parts import faults
+    from clusterspec.analysis.diagnosis.collectives import diagnose
+    from clusterspec.analysis.failures.logged_rates import failure_rates_of
+    from clusterspec.analysis.failures.parts import faults
     from clusterspec.analysis.full_report import redacted_study, report
-    from clusterspec.analysis.layout_search import search
-    from clusterspec.analysis.lever_effects import sensitivity
+    from clusterspec.analysis.levers.boundaries import solve
+    from clusterspec.analysis.levers.effects import sensitivity
     from clusterspec.analysis.outputs import bill, collective, cost, estimate, influences
+    from clusterspec.analysis.searches.layouts import search
+    from clusterspec.analysis.searches.sweeps import sweep
     from clusterspec.analysis.simulation.run import simulate
-    from clusterspec.analysis.sweeps import sweep
     from clusterspec.analysis.updated_ranges import accepted_ranges
 
 HOMES = {
@@ -35,20 +35,20 @@ HOMES = {
     "bill": "outputs",
     "collective": "outputs",
     "cost": "outputs",
-    "diagnose": "diagnosis",
+    "diagnose": "diagnosis.collectives",
     "diff": "comparison",
     "estimate": "outputs",
-    "failure_rates_of": "calibrated_failures",
-    "faults": "failures_of_parts",
+    "failure_rates_of": "failures.logged_rates",
+    "faults": "failures.parts",
     "influences": "outputs",
     "planned_tests": "acceptance_tests",
     "redacted_study": "full_report",
     "report": "full_report",
-    "search": "layout_search",
-    "sensitivity": "lever_effects",
+    "search": "searches.layouts",
+    "sensitivity": "levers.effects",
     "simulate": "simulation.run",
-    "solve": "boundaries",
-    "sweep": "sweeps",
+    "solve": "levers.boundaries",
+    "sweep": "searches.sweeps",
 }
 """The module of each function that is not defined here. No module has the same name as a function, since importing the
 module would replace the function.

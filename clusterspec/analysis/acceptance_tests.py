@@ -15,7 +15,7 @@ from clusterspec.studies import Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.logs.benchmark import Benchmark
+    from clusterspec.logs.benchmarks.benchmark import Benchmark
 
     Logs = Sequence[tuple[str, Benchmark]]
 
@@ -133,7 +133,7 @@ def _logs_of_machine(study: Study, logs: Logs) -> tuple[Logs, list[tuple[str, st
     """The logs of the spec's devices, or of unknown devices, and the other logs with the reason. A measurement of
     another machine passes no test.
     """
-    from clusterspec.analysis.other_devices import other_devices
+    from clusterspec.analysis.diagnosis.other_devices import other_devices
 
     cluster = study.design.cluster
     told = {log: other_devices(cluster, each, study.settings.catalog) if cluster else "" for log, each in logs}

@@ -10,8 +10,8 @@ from typing import Any
 
 from clusterspec import document as documents
 from clusterspec import resources, rules
-from clusterspec.analysis.conditions import METRICS, RELATIVE, TARGETS, Condition, ConditionFault, parse
-from clusterspec.analysis.sweeps import key_path, located_text, unknown_key_problem
+from clusterspec.analysis.levers.conditions import METRICS, RELATIVE, TARGETS, Condition, ConditionFault, parse
+from clusterspec.analysis.searches.sweeps import key_path, located_text, unknown_key_problem
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import locate

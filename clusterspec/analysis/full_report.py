@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from clusterspec import document as documents
 from clusterspec.analysis.acceptance_tests import planned_tests
-from clusterspec.analysis.choices import choices
-from clusterspec.analysis.gates import purchase_decision
 from clusterspec.analysis.losses import single_change_gains, utilization_losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
+from clusterspec.analysis.purchase.choices import choices
+from clusterspec.analysis.purchase.gates import purchase_decision
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, layout_error_rules
 from clusterspec.cluster.model import Cluster, Design
@@ -136,7 +136,7 @@ def _purchase_of_report(study: Study, compared: FullReport) -> Purchase | None:
 def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     """The report of one design, part by part."""
     from clusterspec.analysis.facility import facility
-    from clusterspec.analysis.failures_of_parts import faults
+    from clusterspec.analysis.failures.parts import faults
     from clusterspec.analysis.tiers import tiers
 
     cluster = study.design.cluster
@@ -165,14 +165,14 @@ def _with_parts_for_engineers(
     study: Study, cluster: Cluster, whole: FullReport, audience: str, *, live: bool
 ) -> FullReport:
     """The report with the additional parts of a design report, which a procurement report omits."""
-    from clusterspec.analysis.fitting import longest_sequence
     from clusterspec.analysis.groups import framework_launch, rank_groups, sized_collectives
-    from clusterspec.analysis.lever_effects import sensitivity
+    from clusterspec.analysis.levers.effects import sensitivity
+    from clusterspec.analysis.levers.survival import survival
     from clusterspec.analysis.networks import network_choices
     from clusterspec.analysis.paths import pod_topology
     from clusterspec.analysis.schedule import schedule
-    from clusterspec.analysis.serving_search import other_plans
-    from clusterspec.analysis.survival import survival
+    from clusterspec.analysis.searches.fitting import longest_sequence
+    from clusterspec.analysis.searches.serving import other_plans
 
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
     fabric, known = whole.bill.bill.fabric, _without_folders(study)

@@ -9,7 +9,7 @@ from clusterspec.studies import Study
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.analysis.fleet_costs import FleetCosts
+    from clusterspec.analysis.fleets.costs import FleetCosts
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.power import MachinePower
     from clusterspec.cost.storage import StorageUse
@@ -78,8 +78,8 @@ def _power_as_drawn(study: Study) -> MachinePower | None:
 
 def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
-    from clusterspec.analysis.allowed_choices import choice_filter
-    from clusterspec.analysis.influence import largest_influence, ranked_influences
+    from clusterspec.analysis.levers.influence import largest_influence, ranked_influences
+    from clusterspec.analysis.searches.allowed_choices import choice_filter
 
     found, allows = [], choice_filter(study)
     for assumption in study.plan.assumptions:
@@ -133,7 +133,7 @@ def cost(study: Study, fleet: FleetCosts | None = None) -> CostReport:
     """The cost of a design over its term, by year, run and token; ``fleet`` has costs already computed for its
     fleet.
     """
-    from clusterspec.analysis.fleet_costs import cost_in_fleet
+    from clusterspec.analysis.fleets.costs import cost_in_fleet
     from clusterspec.procurement.bill import bill as counted
     from clusterspec.procurement.neighbor import cheaper_neighbor
     from clusterspec.results.decision import CostReport

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clusterspec import document as documents
-from clusterspec.analysis.rl_splits import placement_json
+from clusterspec.analysis.searches.rl_splits import placement_json
 from clusterspec.cluster.fleet import engines_on_other_pools
 from clusterspec.cluster.variation import Changes
 from clusterspec.document.values import dump

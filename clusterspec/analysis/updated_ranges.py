@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.analysis.diagnosis import Logs, calibration, diagnosis_of
+from clusterspec.analysis.diagnosis.collectives import Logs, calibration, diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.outputs import collective
-from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.merge import MergedText

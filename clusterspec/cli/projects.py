@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec import analysis
 from clusterspec.analysis.comparison import lone_figures, named_findings
-from clusterspec.analysis.fleets import fleet_diff
+from clusterspec.analysis.fleets.results import fleet_diff
 from clusterspec.cli import UsageFault
 from clusterspec.cli.git import checked_out_spec, commit_of, git_output, root_of
 from clusterspec.cli.terminal import Progress

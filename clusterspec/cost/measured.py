@@ -13,7 +13,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.finding import Problem
-from clusterspec.logs.nccl_rows import RATE_TOLERANCE, NcclLog, NotALogError
+from clusterspec.logs.benchmarks.nccl_rows import RATE_TOLERANCE, NcclLog, NotALogError
 from clusterspec.quantity import Bandwidth, Basis, Figure, bus_factor
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path, Written
@@ -97,7 +97,7 @@ def _chosen_table(entry: MeasuredSpec, log: NcclLog) -> NcclLog:
 
     Raises `NotALogError` if several tables fit that are of different runs, or none does.
     """
-    from clusterspec.logs.nccl import collective_of, ranks_of
+    from clusterspec.logs.benchmarks.nccl import collective_of, ranks_of
 
     runs = [(table, collective_of(table)) for table in log.tables]
     found = {(name, table.ranks or ranks_of(table, name)): table for table, name in runs}
@@ -123,7 +123,7 @@ def _run_of_entry(entry: MeasuredSpec, log: NcclLog | None) -> tuple[str | None,
     """The collective and the ranks that an entry states or its log shows. Raises `NotALogError` where they differ."""
     if log is None:
         return entry.collective, entry.ranks
-    from clusterspec.logs.nccl import collective_of, ranks_of  # most measurements are stated
+    from clusterspec.logs.benchmarks.nccl import collective_of, ranks_of  # most measurements are stated
 
     collective = _agreed_value(
         entry.collective, collective_of(log), "the log is of {log}, but the entry states {entry}"

@@ -13,7 +13,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import above_links_text, largest_possible_busbw, stated_bus_bandwidth
-from clusterspec.logs.nccl_rows import RATE_TOLERANCE
+from clusterspec.logs.benchmarks.nccl_rows import RATE_TOLERANCE
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit, printed_size
 from clusterspec.quantity import bus_factor
 from clusterspec.records import dataclass, replace
@@ -23,7 +23,7 @@ from clusterspec.units import display, plural, size_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a plan of tests needs none of the readers of logs
-    from clusterspec.logs.benchmark import Benchmark, Series
+    from clusterspec.logs.benchmarks.benchmark import Benchmark, Series
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.fabrics.graph import expanded_hosts
 from clusterspec.exchange.import_result import FormatError, InputFile, excerpt
-from clusterspec.logs.catalogued_messages import hardware_xids
+from clusterspec.logs.statements.catalogued_messages import hardware_xids
 from clusterspec.records import dataclass
 
 PARTS: Mapping[str, str] = {

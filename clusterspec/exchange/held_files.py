@@ -24,7 +24,7 @@ from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.workloads.container_scripts import script_of_containers
 from clusterspec.exchange.workloads.pod_batches import with_batch_of_pods
 from clusterspec.exchange.written_documents import here_documents
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.logs.text_lines import line_at
 from clusterspec.records import replace
 from clusterspec.source import value_at

@@ -34,7 +34,7 @@ from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.tracked_runs import without_tracker
 from clusterspec.exchange.workload_formats import WORKLOAD_FORMATS
 from clusterspec.exchange.written_documents import document_within
-from clusterspec.logs.readers import READERS, LogReader
+from clusterspec.logs.benchmarks.readers import READERS, LogReader
 from clusterspec.records import dataclass
 from clusterspec.standard import recent
 

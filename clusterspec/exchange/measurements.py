@@ -18,9 +18,9 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.written_documents import here_documents
-from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count
-from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.logs.readers import LogReader
+from clusterspec.logs.benchmarks.benchmark import Benchmark, PairTable, Series, adapter_count
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError
+from clusterspec.logs.benchmarks.readers import LogReader
 from clusterspec.units import plural, size_text
 
 # Import of benchmark logs as entries of `measured:`

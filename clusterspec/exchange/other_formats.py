@@ -7,7 +7,7 @@ import re
 from clusterspec.exchange.import_result import LIST, FormatError, InputFile, excerpt
 from clusterspec.exchange.left_unread import stated_settings
 from clusterspec.exchange.started_programs import shown_programs
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 _APART = (
     ("an input of ROCm cvs, with sweeps of its own: import the log of a run", r"/\{user-id\}[/\"]|\"\{user-id\}\""),

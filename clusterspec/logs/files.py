@@ -7,7 +7,7 @@ import stat
 from pathlib import Path as FilePath
 
 from clusterspec.logs import path_in_folder
-from clusterspec.logs.nccl_rows import LARGEST, NotALogError
+from clusterspec.logs.benchmarks.nccl_rows import LARGEST, NotALogError
 
 
 def log_text(name: str, folder: FilePath) -> str:

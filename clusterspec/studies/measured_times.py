@@ -17,8 +17,8 @@ from clusterspec.cost.estimate import RUN_TO_RUN, legal_estimate
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.microbenchmarks.samples import FASTER
 from clusterspec.finding import Problem, Severity
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError
 from clusterspec.logs.files import log_text
-from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.quantity import PRECISIONS, Figure, Peak
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path

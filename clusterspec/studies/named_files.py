@@ -56,7 +56,7 @@ def design_calibrated_by_logs(
 
     logs, named = {}, [entry.log for entry in spec.measured if entry.log is not None]
     if named:
-        from clusterspec.logs.nccl import read_logs  # most measurements are stated
+        from clusterspec.logs.benchmarks.nccl import read_logs  # most measurements are stated
 
         logs = read_logs(named, folder)
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 from clusterspec import studies
-from clusterspec.analysis.studied import Choice, Family, SearchJob, job_of
+from clusterspec.analysis.searches.studied import Choice, Family, SearchJob, job_of
 from clusterspec.cluster.model import Design
 
 DENSE = """

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from clusterspec.analysis.allowed_choices import CHOICE_RULES, choice_filter
-from clusterspec.analysis.influence import OF_QUESTION, other_choices
+from clusterspec.analysis.levers.influence import OF_QUESTION, other_choices
 from clusterspec.analysis.outputs import influences
+from clusterspec.analysis.searches.allowed_choices import CHOICE_RULES, choice_filter
 from clusterspec.finding import Severity
 from clusterspec.rules.pages import is_rule_name, module
 from clusterspec.studies import Study, study_text, variation

@@ -6,10 +6,10 @@ from itertools import islice, pairwise
 
 import pytest
 
-from clusterspec.analysis.layout_search import search
-from clusterspec.analysis.space.columns import batched_evaluation
-from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.studied import Pins, SearchOptions, Space, StudyVariations
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.space.columns import batched_evaluation
+from clusterspec.analysis.searches.space.families import families, layout_of, section_of
+from clusterspec.analysis.searches.studied import Pins, SearchOptions, Space, StudyVariations
 from clusterspec.cost.batch.columns import variant_of
 from tests.analysis.jobs import DENSE, EXPERT, design_of, job, study_of
 from tests.effort import sampled, thorough

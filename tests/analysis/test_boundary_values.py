@@ -7,9 +7,9 @@ from math import ceil, floor
 
 import pytest
 
-from clusterspec.analysis.conditions import parse
-from clusterspec.analysis.levers import Lever, lever_of
-from clusterspec.analysis.solutions import (
+from clusterspec.analysis.levers.conditions import parse
+from clusterspec.analysis.levers.keys import Lever, lever_of
+from clusterspec.analysis.levers.solutions import (
     Refusal,
     Solution,
     Trial,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.exit_lines import EXIT_PATTERNS
+from clusterspec.logs.statements.exit_lines import EXIT_PATTERNS
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.calibrated_failures import SURE, poisson_interval
+from clusterspec.analysis.failures.logged_rates import SURE, poisson_interval
 from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.results.faults import FailureRateRow, FailureRates

@@ -9,13 +9,13 @@ from itertools import groupby
 
 import pytest
 
-from clusterspec.analysis.causes import ALWAYS, CHECKS
-from clusterspec.analysis.diagnosis import read_log
-from clusterspec.analysis.placed_runs import LogOverrides, PlacedRun, placed_run
+from clusterspec.analysis.diagnosis.causes import ALWAYS, CHECKS
+from clusterspec.analysis.diagnosis.collectives import read_log
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides, PlacedRun, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs import text_lines
-from clusterspec.logs.benchmark import Benchmark, Evidence, Series
+from clusterspec.logs.benchmarks.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.results.diagnosis import ComparedRow
 from tests.analysis.test_diagnosis import cluster, names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from clusterspec.analysis import (
+from clusterspec.analysis.diagnosis import (
     call_causes,
     causes,
     families,
@@ -18,10 +18,10 @@ from clusterspec.analysis import (
     stated_causes,
     trial_causes,
 )
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.analysis.fault_models import FAULT_MODELS
-from clusterspec.logs.cause_terms import terms
-from clusterspec.logs.reporting_parts import DRIVERS, PARTS
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.fault_models import FAULT_MODELS
+from clusterspec.logs.reports.cause_terms import terms
+from clusterspec.logs.statements.reporting_parts import DRIVERS, PARTS
 from clusterspec.results.diagnosis import ABOVE_LINKS, OTHER_ACCELERATORS
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.cause_terms import terms_in
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.logs.reports.cause_terms import terms_in
+from clusterspec.logs.statements.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, read
 

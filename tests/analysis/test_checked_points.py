@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.analysis.boundaries import solve
-from clusterspec.analysis.layout_search import search
-from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.analysis.levers import LEVERS, lever_of
-from clusterspec.analysis.studied import SearchOptions
-from clusterspec.analysis.sweeps import read_axes, row_of_point
+from clusterspec.analysis.levers.boundaries import solve
+from clusterspec.analysis.levers.effects import sensitivity
+from clusterspec.analysis.levers.keys import LEVERS, lever_of
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.studied import SearchOptions
+from clusterspec.analysis.searches.sweeps import read_axes, row_of_point
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.report import solve_text

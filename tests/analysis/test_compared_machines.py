@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.candidates import Limits, _affordable_nodes
-from clusterspec.analysis.choices import (
+from clusterspec.analysis.failures.pairs import _stops_same_engines
+from clusterspec.analysis.fleets.options import Goal, _accounting_period, _missed_targets
+from clusterspec.analysis.fleets.search import _optimality_gap
+from clusterspec.analysis.purchase.choices import (
     _changes_of_size,
     _choice_of_size,
     _exceeds_budget,
@@ -17,19 +19,17 @@ from clusterspec.analysis.choices import (
     _other_sizes,
     recommended_row,
 )
-from clusterspec.analysis.failures_of_pairs import _stops_same_engines
-from clusterspec.analysis.fleet_options import Goal, _accounting_period, _missed_targets
-from clusterspec.analysis.fleet_search import _optimality_gap
-from clusterspec.analysis.layout_search import search
-from clusterspec.analysis.machine_search import (
+from clusterspec.analysis.searches.candidates import Limits, _affordable_nodes
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.machines import (
     _lowest_row,
     _missed_limits,
     _ranking_key,
     _value_or_infinity,
     _with_money,
 )
-from clusterspec.analysis.rl_nodes import BestLayouts, Divisions
-from clusterspec.analysis.rl_splits import (
+from clusterspec.analysis.searches.rl_nodes import BestLayouts, Divisions
+from clusterspec.analysis.searches.rl_splits import (
     FEW,
     _engine_tp_degrees,
     _rl_of,
@@ -43,7 +43,7 @@ from clusterspec.analysis.rl_splits import (
     placement_on_nodes,
     rollout_nodes_in_proportion,
 )
-from clusterspec.analysis.studied import SearchOptions
+from clusterspec.analysis.searches.studied import SearchOptions
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.money import Money

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from clusterspec.analysis.conditions import (
+from clusterspec.analysis.levers.conditions import (
     METRICS,
     OF_FLEET,
     RELATIVE,

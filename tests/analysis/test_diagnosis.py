@@ -9,13 +9,13 @@ from functools import cache
 import pytest
 
 from clusterspec.analysis.acceptance_tests import accept
-from clusterspec.analysis.diagnosis import calibration, diagnose, diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, placed_run
+from clusterspec.analysis.diagnosis.collectives import calibration, diagnose, diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides, NotComparable, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import collective_table
-from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.logs.benchmarks.benchmark import Benchmark
+from clusterspec.logs.benchmarks.readers import read_benchmark
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import LIKELY, ComparedCollective, DiagnosisReport

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.device_steps import STEPS, WORDS
-from clusterspec.analysis.stated_causes import STOPS, UNFINISHED_STOPS
+from clusterspec.analysis.diagnosis.device_steps import STEPS, WORDS
+from clusterspec.analysis.diagnosis.stated_causes import STOPS, UNFINISHED_STOPS
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 from tests.effort import telling

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import read_log, with_whole_characters
+from clusterspec.analysis.diagnosis.collectives import read_log, with_whole_characters
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.logs.told_lines import states_success, text_without_labels
-from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read

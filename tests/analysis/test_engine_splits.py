@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.layout_search import search
-from clusterspec.analysis.serving_plans.run import search as run_search
-from clusterspec.analysis.serving_plans.space import (
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.serving_plans.run import search as run_search
+from clusterspec.analysis.searches.serving_plans.space import (
     RatedPlan,
     ServingJob,
     engines,
@@ -19,7 +19,7 @@ from clusterspec.analysis.serving_plans.space import (
     rated_plan,
     serving_job,
 )
-from clusterspec.analysis.studied import Pins, SearchOptions
+from clusterspec.analysis.searches.studied import Pins, SearchOptions
 from clusterspec.records import replace
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
 from tests.effort import ALL_CASES, sampled, thorough

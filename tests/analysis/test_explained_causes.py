@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.error_reasons import cause_of_reason
-from clusterspec.analysis.explained_causes import EXPLAINED, with_explained_last
-from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
+from clusterspec.analysis.diagnosis.error_reasons import cause_of_reason
+from clusterspec.analysis.diagnosis.explained_causes import EXPLAINED, with_explained_last
+from clusterspec.analysis.diagnosis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.results.diagnosis import Cause
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.analysis.families import ANYWHERE, ONE_NODE, SEVERAL_NODES
-from clusterspec.logs.last_lines import PHASES
-from clusterspec.logs.raising_frames import OPERATIONS
-from clusterspec.logs.suggestions import FAMILIES
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.families import ANYWHERE, ONE_NODE, SEVERAL_NODES
+from clusterspec.logs.statements.last_lines import PHASES
+from clusterspec.logs.statements.raising_frames import OPERATIONS
+from clusterspec.logs.statements.suggestions import FAMILIES
 from tests.analysis.test_program_lines import PAIR, read
 
 SYSTEM = "RuntimeError: NCCL error in: a.cpp:825, unhandled system error, NCCL version 2.7.8"

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec import analysis
-from clusterspec.analysis import failures_of_parts
-from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost, rate_variance
+from clusterspec.analysis.failures import parts as failures_of_parts
+from clusterspec.analysis.failures.lost_hours import YearlyLoss, hours_lost, rate_variance
 from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import PartRate, published_rate

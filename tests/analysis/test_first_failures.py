@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from clusterspec.logs.first_failures import first_failures, observed_failures
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.logs.statements.first_failures import first_failures, observed_failures
+from clusterspec.logs.statements.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 from tests.effort import each, examples, sampled, telling, thorough

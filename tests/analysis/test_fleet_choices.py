@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.fleet_options import (
+from clusterspec.analysis.fleets.options import (
     FleetSearchFault,
     misses_target_by_wait,
     with_figures,
     with_missed_limit,
     without_search,
 )
-from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, places_of_jobs
-from clusterspec.analysis.pool_sizes import pool_sizes_to_try
+from clusterspec.analysis.fleets.pool_sizes import pool_sizes_to_try
+from clusterspec.analysis.fleets.search import Goal, Place, fleet_search, objective_of, places_of_jobs
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.power import drawn_power
 from clusterspec.records import replace

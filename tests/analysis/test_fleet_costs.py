@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.boundaries import _condition_in_fleet
-from clusterspec.analysis.conditions import parse
-from clusterspec.analysis.fleet_costs import FleetCosts, drawn_energy
-from clusterspec.analysis.fleets import _tokens_per_second, _unit_cost, fleet_report
+from clusterspec.analysis.fleets.costs import FleetCosts, drawn_energy
+from clusterspec.analysis.fleets.results import _tokens_per_second, _unit_cost, fleet_report
+from clusterspec.analysis.levers.boundaries import _condition_in_fleet
+from clusterspec.analysis.levers.conditions import parse
 from clusterspec.analysis.outputs import cost, estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from clusterspec.analysis import fleet_gates
-from clusterspec.analysis.fleet_gates import with_purchase
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets import gates as fleet_gates
+from clusterspec.analysis.fleets.gates import with_purchase
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import PaperTable

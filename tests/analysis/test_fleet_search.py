@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec import load, studies
-from clusterspec.analysis import fleet_options
-from clusterspec.analysis.assignment import Option, best_assignments
-from clusterspec.analysis.fleet_options import without_search
-from clusterspec.analysis.fleet_search import (
+from clusterspec.analysis.fleets import options as fleet_options
+from clusterspec.analysis.fleets.assignment import Option, best_assignments
+from clusterspec.analysis.fleets.options import without_search
+from clusterspec.analysis.fleets.results import fleet_report
+from clusterspec.analysis.fleets.search import (
     Goal,
     Place,
     fleet_search,
@@ -25,10 +26,9 @@ from clusterspec.analysis.fleet_search import (
     places_by_size,
     places_of_jobs,
 )
-from clusterspec.analysis.fleets import fleet_report
-from clusterspec.analysis.layout_search import Evaluations, search, searches_of_studies
-from clusterspec.analysis.rl_splits import _keys_of_placements, keys_of_split, rl_splits
-from clusterspec.analysis.studied import SearchOptions, with_a_layout
+from clusterspec.analysis.searches.layouts import Evaluations, search, searches_of_studies
+from clusterspec.analysis.searches.rl_splits import _keys_of_placements, keys_of_split, rl_splits
+from clusterspec.analysis.searches.studied import SearchOptions, with_a_layout
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
 from clusterspec.studies import variation

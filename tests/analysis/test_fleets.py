@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from clusterspec.analysis.fleets import fleet_diff, fleet_report
+from clusterspec.analysis.fleets.results import fleet_diff, fleet_report
 from clusterspec.finding import Severity
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text

@@ -17,10 +17,10 @@ import os
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.error_lines import first_error
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.statements.error_lines import first_error
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport

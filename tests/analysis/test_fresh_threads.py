@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.benchmarks.readers import read_benchmark
 from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, diagnosed, log, names
 from tests.analysis.test_drawn_threads import Thread

@@ -4,7 +4,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.analysis.space.kept import BestLayouts, Kept, ParetoFront, front_of, smallest_indices
+from clusterspec.analysis.searches.space.kept import BestLayouts, Kept, ParetoFront, front_of, smallest_indices
 
 VALUES = st.lists(st.integers(0, 20).map(float), max_size=40)
 PAIRS = st.lists(st.tuples(st.integers(0, 12).map(float), st.integers(0, 12).map(float)), max_size=40)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.areas import ALL_EQUIPMENT, _limited_area
-from clusterspec.analysis.gates import _power_gate
 from clusterspec.analysis.outputs import cost
-from clusterspec.analysis.serving_search import _comparisons, _rate_comparison
+from clusterspec.analysis.purchase.gates import _power_gate
+from clusterspec.analysis.searches.serving import _comparisons, _rate_comparison
 from clusterspec.records import replace
 from clusterspec.results.search import LayoutRow
 from clusterspec.results.verdict import Area, GateStatus

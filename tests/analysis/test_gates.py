@@ -9,11 +9,11 @@ from math import expm1
 
 import pytest
 
-from clusterspec.analysis.choices import recommended_row
 from clusterspec.analysis.full_report import purchase_report, report
-from clusterspec.analysis.gates import RULES_OF_GATES
-from clusterspec.analysis.risks import largest_risks, risks_of_purchase
-from clusterspec.analysis.serving_search import other_plans
+from clusterspec.analysis.purchase.choices import recommended_row
+from clusterspec.analysis.purchase.gates import RULES_OF_GATES
+from clusterspec.analysis.purchase.risks import largest_risks, risks_of_purchase
+from clusterspec.analysis.searches.serving import other_plans
 from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.records import replace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.general_words import GENERAL
+from clusterspec.logs.statements.general_words import GENERAL
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 from tests.effort import telling

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import clusterspec
-from clusterspec.analysis.stated_causes import GIVEN, STRONG
-from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.analysis.diagnosis.stated_causes import GIVEN, STRONG
+from clusterspec.logs.benchmarks.readers import read_benchmark
+from clusterspec.logs.statements.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import cluster, diagnosed, names
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.effort import telling

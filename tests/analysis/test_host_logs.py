@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.logs.statements.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 from tests.effort import telling

@@ -6,7 +6,7 @@ from math import exp, factorial, sqrt
 
 import pytest
 
-from clusterspec.analysis.lost_hours import CELLS, PIECES, YearlyLoss, _lattice_probabilities, hours_lost
+from clusterspec.analysis.failures.lost_hours import CELLS, PIECES, YearlyLoss, _lattice_probabilities, hours_lost
 
 
 def test_failures_of_equal_hours_are_a_poisson_number() -> None:

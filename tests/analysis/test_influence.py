@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis import influence
-from clusterspec.analysis.influence import (
+from clusterspec.analysis.levers import influence
+from clusterspec.analysis.levers.influence import (
     OF_RANGES,
     PLUGIN,
     SIZES,

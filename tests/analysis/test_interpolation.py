@@ -7,8 +7,8 @@ from math import exp, log
 
 import pytest
 
-from clusterspec.analysis import interpolation
-from clusterspec.analysis.interpolation import interpolated_seconds, network_rate, tabulated_curve
+from clusterspec.analysis.levers import interpolation
+from clusterspec.analysis.levers.interpolation import interpolated_seconds, network_rate, tabulated_curve
 from clusterspec.results.survival import Curve
 
 X, Y = (log(10.0), log(1000.0)), (log(1.0), log(100.0))

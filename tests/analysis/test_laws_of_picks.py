@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.picks import Candidate, Picks
-from clusterspec.analysis.studied import StudyVariations
+from clusterspec.analysis.searches.picks import Candidate, Picks
+from clusterspec.analysis.searches.studied import StudyVariations
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.source import Position, Span

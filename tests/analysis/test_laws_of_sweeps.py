@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.sweeps import _unreadable_rules
+from clusterspec.analysis.searches.sweeps import _unreadable_rules
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import replace
 from tests.designs import TRAINED, study_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.full_report import layout_grid
-from clusterspec.analysis.survival import survival, varied_design
+from clusterspec.analysis.levers.survival import survival, varied_design
 from clusterspec.cluster.variation import layout_changes
 from clusterspec.studies import variation
 from clusterspec.units import display

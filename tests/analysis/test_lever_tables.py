@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.lever_effects import neighboring_lever_values
-from clusterspec.analysis.levers import LEVERS, WORDS, Lever
+from clusterspec.analysis.levers.effects import neighboring_lever_values
+from clusterspec.analysis.levers.keys import LEVERS, WORDS, Lever
 from clusterspec.quantity import Quantity
 from tests.analysis.jobs import study_of
 

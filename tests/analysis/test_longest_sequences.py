@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.fitting import MOST, STEP, longest_sequence
+from clusterspec.analysis.searches.fitting import MOST, STEP, longest_sequence
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from tests.analysis.jobs import study_of

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from clusterspec import load
-from clusterspec.analysis.candidates import (
+from clusterspec.analysis.searches.candidates import (
     Candidate,
     Limits,
     MachineFault,
@@ -22,8 +22,8 @@ from clusterspec.analysis.candidates import (
     default_sizes,
     read_prices,
 )
-from clusterspec.analysis.machine_search import nearest_rows, pareto_rows
-from clusterspec.analysis.studied import serving_targets_missed
+from clusterspec.analysis.searches.machines import nearest_rows, pareto_rows
+from clusterspec.analysis.searches.studied import serving_targets_missed
 from clusterspec.records import replace
 from clusterspec.results.machine_search import MachineRow
 from clusterspec.studies import study_text

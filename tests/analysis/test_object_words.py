@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.object_words import OBJECTS
+from clusterspec.logs.statements.object_words import OBJECTS
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
 from tests.effort import telling, thorough

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.analysis.open_causes import BETWEEN_NODES, ENDS_ALIKE, MOST, SAME_END, UNKNOWN
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.open_causes import BETWEEN_NODES, ENDS_ALIKE, MOST, SAME_END, UNKNOWN
 from clusterspec.results.diagnosis import LIKELY
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, read

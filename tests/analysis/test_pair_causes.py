@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.pair_faults import matrices_of
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.benchmarks.pair_faults import matrices_of
 from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, names
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.layout_search import search
-from clusterspec.analysis.picks import Candidate, tie_order, tied_layouts
 from clusterspec.analysis.rewrite import text_with_layout
-from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.space.kept import Kept, lowest_of_families
-from clusterspec.analysis.space.run import EvaluatedBlock, Limits
-from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.space.searches import evaluation
-from clusterspec.analysis.studied import Pins, SearchOptions, Space, StudyVariations
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.picks import Candidate, tie_order, tied_layouts
+from clusterspec.analysis.searches.space.families import families, layout_of, section_of
+from clusterspec.analysis.searches.space.kept import Kept, lowest_of_families
+from clusterspec.analysis.searches.space.run import EvaluatedBlock, Limits
+from clusterspec.analysis.searches.space.run import search as run_search
+from clusterspec.analysis.searches.space.searches import evaluation
+from clusterspec.analysis.searches.studied import Pins, SearchOptions, Space, StudyVariations
 from clusterspec.cli import run
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
-from clusterspec.analysis.place_causes import DIFFERING, PLACES
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.analysis.suspected_causes import next_step
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.place_causes import DIFFERING, PLACES
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.suspected_causes import next_step
 from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, names
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis import fault_models
-from clusterspec.analysis.call_causes import _causes_of_statement, evidence_line, unrefuted_causes
-from clusterspec.analysis.fault_models import FAULT_MODELS, fault_fits
-from clusterspec.analysis.placed_runs import (
+from clusterspec.analysis.diagnosis import fault_models
+from clusterspec.analysis.diagnosis.call_causes import _causes_of_statement, evidence_line, unrefuted_causes
+from clusterspec.analysis.diagnosis.fault_models import FAULT_MODELS, fault_fits
+from clusterspec.analysis.diagnosis.placed_runs import (
     LogOverrides,
     NotComparable,
     PlacedRun,
@@ -17,10 +17,10 @@ from clusterspec.analysis.placed_runs import (
     _host_count,
     placed_run,
 )
-from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
+from clusterspec.analysis.diagnosis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
-from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint
+from clusterspec.logs.benchmarks.benchmark import Benchmark, Evidence, Series, SizePoint
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 from tests.cluster.resolving import cluster_of

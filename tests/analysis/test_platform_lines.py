@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from clusterspec.analysis import hangs
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.logs.catalogued_messages import WEIGHTS, Message, Xid, messages, sxids, xids
+from clusterspec.analysis.diagnosis import hangs
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.logs.statements.catalogued_messages import WEIGHTS, Message, Xid, messages, sxids, xids
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport

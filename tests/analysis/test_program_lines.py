@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import ComparedCollective, DiagnosisReport

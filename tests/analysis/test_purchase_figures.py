@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost, rate_variance
-from clusterspec.analysis.pool_sizes import pool_sizes_to_try
-from clusterspec.analysis.purchase_dates import delivery_gate, order_day, sold_gate
-from clusterspec.analysis.risks import MOST_RISKS, idle_value, largest_risks, rounded_amount
-from clusterspec.analysis.serving_choices import engines_of, scaled_plan
+from clusterspec.analysis.failures.lost_hours import YearlyLoss, first_year_factor, hours_lost, rate_variance
+from clusterspec.analysis.fleets.pool_sizes import pool_sizes_to_try
+from clusterspec.analysis.purchase.dates import delivery_gate, order_day, sold_gate
+from clusterspec.analysis.purchase.risks import MOST_RISKS, idle_value, largest_risks, rounded_amount
+from clusterspec.analysis.purchase.serving_choices import engines_of, scaled_plan
 from clusterspec.cluster.requests import Engines
 from clusterspec.money import Money
 from clusterspec.procurement.bill import bill

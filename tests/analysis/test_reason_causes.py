@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.analysis.reason_causes import WEIGHTS, next_step
-from clusterspec.analysis.trial_causes import HELPING
-from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.stated_reasons import FACTS, GUESSED, REASONS, SEEN, SURE
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.reason_causes import WEIGHTS, next_step
+from clusterspec.analysis.diagnosis.trial_causes import HELPING
+from clusterspec.logs.benchmarks.readers import read_benchmark
+from clusterspec.logs.reports.stated_reasons import FACTS, GUESSED, REASONS, SEEN, SURE
 from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import DGX, cluster, diagnosed, log, names
 from tests.analysis.test_program_lines import PAIR, PCIE, read

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.call_causes import CALLS
-from clusterspec.logs.refused_calls import TELLING, refused_call
+from clusterspec.analysis.diagnosis.call_causes import CALLS
+from clusterspec.logs.statements.refused_calls import TELLING, refused_call
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, read
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.analysis.release_causes import published_faults
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.release_causes import published_faults
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.results.diagnosis import Cause
 from tests.analysis.test_diagnosis import cluster, log, names

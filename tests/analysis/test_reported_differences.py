@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.outcomes import outcome_of
-from clusterspec.logs.report_sentences import reported_fault
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.reports.outcomes import outcome_of
+from clusterspec.logs.reports.report_sentences import reported_fault
 from tests.analysis.test_diagnosis import cluster, names
 
 TWO = "{platform: dgx-h100, nodes: 2}"

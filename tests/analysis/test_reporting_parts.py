@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS, launcher_statements
-from clusterspec.logs.reporting_parts import causes_of_part
-from clusterspec.logs.statement_search import log_evidence
-from clusterspec.logs.status_texts import COMPLETIONS, RUNTIME_TEXTS
-from clusterspec.logs.suggestions import suggested_causes
+from clusterspec.logs.statements.launcher_lines import LAUNCHER_PATTERNS, launcher_statements
+from clusterspec.logs.statements.reporting_parts import causes_of_part
+from clusterspec.logs.statements.statement_search import log_evidence
+from clusterspec.logs.statements.status_texts import COMPLETIONS, RUNTIME_TEXTS
+from clusterspec.logs.statements.suggestions import suggested_causes
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, read
 from tests.effort import telling

@@ -8,11 +8,11 @@ from difflib import ndiff
 import pytest
 import yaml
 
-from clusterspec.analysis import fleet_search
-from clusterspec.analysis.fleet_options import Place, _billed_cost, run_time_lower_bound
-from clusterspec.analysis.layout_search import search
+from clusterspec.analysis.fleets import search as fleet_search
+from clusterspec.analysis.fleets.options import Place, _billed_cost, run_time_lower_bound
 from clusterspec.analysis.rewrite import text_with_assignment, text_with_job_row
-from clusterspec.analysis.studied import SearchOptions
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.studied import SearchOptions
 from clusterspec.results.fleet_search import Assignment, JobOption
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, study_text

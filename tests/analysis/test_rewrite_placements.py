@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.rewrite import text_with_best
-from clusterspec.analysis.studied import SearchOptions
+from clusterspec.analysis.searches.studied import SearchOptions
 from clusterspec.records import replace
 from clusterspec.results.search import RlSplit, SearchReport
 from clusterspec.studies import Study, study_text

@@ -8,14 +8,20 @@ from typing import Any
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.boundaries import solve
-from clusterspec.analysis.conditions import METRICS, parse
 from clusterspec.analysis.expectations import expected_verdict
-from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.analysis.levers import lever_of
-from clusterspec.analysis.rl_splits import _engines_fit, keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
-from clusterspec.analysis.studied import StudyVariations
-from clusterspec.analysis.sweeps import _row_as_written
+from clusterspec.analysis.levers.boundaries import solve
+from clusterspec.analysis.levers.conditions import METRICS, parse
+from clusterspec.analysis.levers.effects import sensitivity
+from clusterspec.analysis.levers.keys import lever_of
+from clusterspec.analysis.searches.rl_splits import (
+    _engines_fit,
+    keys_of_nodes,
+    nodes_by_role,
+    rl_splits,
+    splits_of_nodes,
+)
+from clusterspec.analysis.searches.studied import StudyVariations
+from clusterspec.analysis.searches.sweeps import _row_as_written
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.rewrite import text_with_layout
-from clusterspec.analysis.space.bounded import fastest_of_spaces
-from clusterspec.analysis.space.columns import ColumnEvaluation, batched_evaluation
-from clusterspec.analysis.space.families import families
-from clusterspec.analysis.space.run import Limits
-from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.space.searches import sequential_evaluation
-from clusterspec.analysis.studied import Pins, SearchOptions, Space
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.space.bounded import fastest_of_spaces
+from clusterspec.analysis.searches.space.columns import ColumnEvaluation, batched_evaluation
+from clusterspec.analysis.searches.space.families import families
+from clusterspec.analysis.searches.space.run import Limits
+from clusterspec.analysis.searches.space.run import search as run_search
+from clusterspec.analysis.searches.space.searches import sequential_evaluation
+from clusterspec.analysis.searches.studied import Pins, SearchOptions, Space
 from clusterspec.cli import run
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.conditions import parse
-from clusterspec.analysis.influence import ranked_influences
-from clusterspec.analysis.levers import LEVERS
+from clusterspec.analysis.levers.conditions import parse
+from clusterspec.analysis.levers.influence import ranked_influences
+from clusterspec.analysis.levers.keys import LEVERS
+from clusterspec.analysis.levers.reasons import nearest_text
+from clusterspec.analysis.levers.solutions import Probe
+from clusterspec.analysis.searches.space.families import _expert_degrees
+from clusterspec.analysis.searches.studied import Pins
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, with_partial_outputs
-from clusterspec.analysis.solutions import Probe
-from clusterspec.analysis.solve_reasons import nearest_text
-from clusterspec.analysis.space.families import _expert_degrees
-from clusterspec.analysis.studied import Pins
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.requests import Lengths
 from clusterspec.logs.traces import Arrival

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from clusterspec.analysis.serving_plans.separation import nearest_crossing
-from clusterspec.analysis.serving_search import search_serving
-from clusterspec.analysis.studied import SearchOptions
+from clusterspec.analysis.searches.serving import search_serving
+from clusterspec.analysis.searches.serving_plans.separation import nearest_crossing
+from clusterspec.analysis.searches.studied import SearchOptions
 from clusterspec.report.separation_text import separation_text
 from clusterspec.results.search import Separation
 from clusterspec.studies import Study

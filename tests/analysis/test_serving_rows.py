@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.serving_plans.run import LONG_WAIT, _is_saturated
-from clusterspec.analysis.serving_plans.separation import (
+from clusterspec.analysis.searches.serving import _idle_accelerator_count, _pools_of, engine_section, section_of
+from clusterspec.analysis.searches.serving_plans.run import LONG_WAIT, _is_saturated
+from clusterspec.analysis.searches.serving_plans.separation import (
     HALVINGS,
     REACH,
     STEP,
@@ -18,7 +19,7 @@ from clusterspec.analysis.serving_plans.separation import (
     best_of_kinds,
     nearest_crossing,
 )
-from clusterspec.analysis.serving_plans.space import (
+from clusterspec.analysis.searches.serving_plans.space import (
     Plan,
     RatedPlan,
     ServingJob,
@@ -30,7 +31,6 @@ from clusterspec.analysis.serving_plans.space import (
     rated_plan,
     serving_job,
 )
-from clusterspec.analysis.serving_search import _idle_accelerator_count, _pools_of, engine_section, section_of
 from clusterspec.cluster.requests import Engines, Lengths
 from clusterspec.cost.serving.latency import Stretched
 from clusterspec.cost.serving.plan_engines import bare_pools

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.layout_search import search
 from clusterspec.analysis.rewrite import text_with_row
-from clusterspec.analysis.serving_plans.separation import value_at_load
-from clusterspec.analysis.serving_plans.space import (
+from clusterspec.analysis.searches.layouts import search
+from clusterspec.analysis.searches.serving import TIMES
+from clusterspec.analysis.searches.serving_plans.separation import value_at_load
+from clusterspec.analysis.searches.serving_plans.space import (
     design_of_plan,
     engine_counts,
     engines,
@@ -21,8 +22,7 @@ from clusterspec.analysis.serving_plans.space import (
     replicated_plans,
     serving_job,
 )
-from clusterspec.analysis.serving_search import TIMES
-from clusterspec.analysis.studied import Pins, SearchOptions
+from clusterspec.analysis.searches.studied import Pins, SearchOptions
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies import Study, study_text

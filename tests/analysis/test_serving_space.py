@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from clusterspec.analysis.serving_plans.pairs import engine_numbers, separated_plans
-from clusterspec.analysis.serving_plans.run import one_kind_reason
-from clusterspec.analysis.serving_plans.space import (
+from clusterspec.analysis.searches.serving_plans.pairs import engine_numbers, separated_plans
+from clusterspec.analysis.searches.serving_plans.run import one_kind_reason
+from clusterspec.analysis.searches.serving_plans.space import (
     RatedPlan,
     ServingJob,
     design_of_plan,
@@ -17,7 +17,7 @@ from clusterspec.analysis.serving_plans.space import (
     replicated_plans,
     serving_job,
 )
-from clusterspec.analysis.studied import NO_PINS, Pins
+from clusterspec.analysis.searches.studied import NO_PINS, Pins
 from clusterspec.cluster.requests import Engines
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
 from tests.effort import thorough

@@ -6,11 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from clusterspec.analysis.consequences import FOLLOWS
-from clusterspec.analysis.diagnosis import Logs, diagnosis_of, read_log
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.first_failures import ending_of
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.analysis.diagnosis.collectives import Logs, diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.consequences import FOLLOWS
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.statements.first_failures import ending_of
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.results.diagnosis import LIKELY, ComparedCollective
 from tests.analysis.test_diagnosis import cluster
 from tests.analysis.test_program_lines import PAIR

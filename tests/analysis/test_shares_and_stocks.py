@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.conditions import Condition, ConditionFault, metric_unit, parse
-from clusterspec.analysis.failures_of_parts import _yearly_losses, incomplete_keys, priced_stock, yearly_goodput
-from clusterspec.analysis.lever_effects import neighboring_lever_values, next_steps, sold_steps
-from clusterspec.analysis.levers import LEVERS
+from clusterspec.analysis.failures.parts import _yearly_losses, incomplete_keys, priced_stock, yearly_goodput
+from clusterspec.analysis.levers.conditions import Condition, ConditionFault, metric_unit, parse
+from clusterspec.analysis.levers.effects import neighboring_lever_values, next_steps, sold_steps
+from clusterspec.analysis.levers.keys import LEVERS
 from clusterspec.analysis.schedule import _drawn_micro_batches
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan

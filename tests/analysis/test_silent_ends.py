@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.analysis.release_causes import published_faults
-from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.release_causes import published_faults
+from clusterspec.logs.benchmarks.readers import read_benchmark
+from clusterspec.logs.statements.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import cluster, diagnosed, names
 from tests.settings import SETTINGS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.analysis.deciding_checks import CHECKS, PARTS, Part, deciding_check
-from clusterspec.analysis.slow_causes import OF_SCOPES, cause_scores, observation_weights
-from clusterspec.analysis.suspected_causes import next_step
-from clusterspec.logs.slow_symptoms import OBSERVED
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.deciding_checks import CHECKS, PARTS, Part, deciding_check
+from clusterspec.analysis.diagnosis.slow_causes import OF_SCOPES, cause_scores, observation_weights
+from clusterspec.analysis.diagnosis.suspected_causes import next_step
+from clusterspec.logs.reports.slow_symptoms import OBSERVED
 from clusterspec.results.diagnosis import Cause, ComparedCollective
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import read

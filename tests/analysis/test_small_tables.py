@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.candidates import nodes_of_domain_of_platform
-from clusterspec.analysis.conditions import METRICS, parse
-from clusterspec.analysis.diagnosis import MOST_LINES, read_log
-from clusterspec.analysis.influence import _time_change
+from clusterspec.analysis.diagnosis.collectives import MOST_LINES, read_log
+from clusterspec.analysis.levers.conditions import METRICS, parse
+from clusterspec.analysis.levers.influence import _time_change
+from clusterspec.analysis.levers.survival import _models_near_in_size
+from clusterspec.analysis.purchase.serving_choices import holds_load, load_tokens, nodes_of_plan, tokens_within_targets
 from clusterspec.analysis.schedule import Chunk, _stage_order, _timed_operations
-from clusterspec.analysis.serving_choices import holds_load, load_tokens, nodes_of_plan, tokens_within_targets
+from clusterspec.analysis.searches.candidates import nodes_of_domain_of_platform
+from clusterspec.analysis.searches.studied import _is_comparable_bill
 from clusterspec.analysis.simulation.caches import replay_of
 from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
-from clusterspec.analysis.studied import _is_comparable_bill
-from clusterspec.analysis.survival import _models_near_in_size
 from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.requests import CacheTier, Engines
 from clusterspec.cost.interruptions import plan_interruptions

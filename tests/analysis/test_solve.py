@@ -5,10 +5,10 @@ from math import inf
 
 import pytest
 
-from clusterspec.analysis.boundaries import solve
-from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.lever_effects import changes_of, neighboring_lever_values, next_steps, sensitivity
-from clusterspec.analysis.levers import LEVERS, WORDS, lever_of
+from clusterspec.analysis.levers.boundaries import solve
+from clusterspec.analysis.levers.conditions import ConditionFault, parse
+from clusterspec.analysis.levers.effects import changes_of, neighboring_lever_values, next_steps, sensitivity
+from clusterspec.analysis.levers.keys import LEVERS, WORDS, lever_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.latency import ServingTimes

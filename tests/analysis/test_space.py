@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.studied import Pins, SearchJob, Space, divisors, section_with_fixed_settings
+from clusterspec.analysis.searches.space.families import families, layout_of, section_of
+from clusterspec.analysis.searches.studied import Pins, SearchJob, Space, divisors, section_with_fixed_settings
 from clusterspec.cluster.legality import forbids_uneven_stages
 from clusterspec.finding import Severity
 from clusterspec.studies import variation

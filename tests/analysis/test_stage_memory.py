@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.fitting import fitting_machine, longest_sequence
 from clusterspec.analysis.full_report import stage_memory
+from clusterspec.analysis.searches.fitting import fitting_machine, longest_sequence
 from clusterspec.studies import variation
 from tests.analysis.jobs import study_of
 from tests.analysis.test_verdict import RUNS

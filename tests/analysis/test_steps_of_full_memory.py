@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.device_steps import REMEDIES
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.analysis.stated_causes import LESS_MEMORY
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.device_steps import REMEDIES
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.stated_causes import LESS_MEMORY
 from tests.analysis.test_diagnosis import cluster
 
 FULL = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."

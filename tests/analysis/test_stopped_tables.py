@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of, read_log
-from clusterspec.analysis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of, read_log
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
 from tests.analysis.test_diagnosis import cluster, names
 
 START = "# Collective test starting: all_reduce_perf\n"

@@ -6,7 +6,7 @@ from math import log, sqrt
 
 import pytest
 
-from clusterspec.analysis.interpolation import (
+from clusterspec.analysis.levers.interpolation import (
     CHECKS,
     SAME,
     TAPER_POINTS,
@@ -16,7 +16,7 @@ from clusterspec.analysis.interpolation import (
     interpolated_seconds,
     tabulated_curve,
 )
-from clusterspec.analysis.survival import VariedRates, survival, varied_cluster, varied_design, wire_times
+from clusterspec.analysis.levers.survival import VariedRates, survival, varied_cluster, varied_design, wire_times
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import transfer_rows

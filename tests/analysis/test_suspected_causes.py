@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.analysis.diagnosis import read_log
-from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
-from clusterspec.analysis.suspected_causes import FOLLOWING, HINT, LEADING
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.collectives import read_log
+from clusterspec.analysis.diagnosis.reason_causes import NEXT_OF_REASONS
+from clusterspec.analysis.diagnosis.suspected_causes import FOLLOWING, HINT, LEADING
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.logs.cause_terms import terms
+from clusterspec.logs.reports.cause_terms import terms
 from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, PCIE, read

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.sweeps import SweepFault, read_axes
+from clusterspec.analysis.searches.sweeps import SweepFault, read_axes
 from clusterspec.cli import run
 from tests.analysis.jobs import DENSE
 from tests.effort import sampled, telling, thorough

@@ -193,12 +193,12 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.analysis.release_causes import published_faults
-from clusterspec.logs.benchmark import Evidence
-from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.unfinished import read_unfinished
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis.release_causes import published_faults
+from clusterspec.logs.benchmarks.benchmark import Evidence
+from clusterspec.logs.benchmarks.readers import read_benchmark
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import ComparedCollective
 from tests.analysis.test_diagnosis import cluster, log, names

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from clusterspec.logs.benchmark import Evidence
+from clusterspec.logs.benchmarks.benchmark import Evidence
 from tests.analysis.test_diagnosis import cluster, diagnosed, log, names
 from tests.analysis.test_program_lines import PAIR, PCIE, read
 

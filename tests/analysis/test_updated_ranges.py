@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.logs.benchmark import Benchmark
+from clusterspec.logs.benchmarks.benchmark import Benchmark
 from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import cluster, log
 from tests.effort import thorough

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.boundaries import solve
+from clusterspec.analysis.levers.boundaries import solve
 from clusterspec.analysis.simulation.outcomes import first_token_seconds
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes

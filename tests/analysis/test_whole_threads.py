@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.nccl_rows import read_log
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.benchmarks.nccl_rows import read_log
+from clusterspec.logs.benchmarks.readers import read_benchmark
 from tests.analysis.test_diagnosis import cluster, names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from clusterspec.analysis.serving_plans.space import engines, serving_job
-from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.studied import job_of, section_with_fixed_settings
+from clusterspec.analysis.searches.serving_plans.space import engines, serving_job
+from clusterspec.analysis.searches.space.families import families, section_of
+from clusterspec.analysis.searches.studied import job_of, section_with_fixed_settings
 from clusterspec.catalog.frameworks import (
     NOTHING_KNOWN,
     Framework,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import clusterspec
-from clusterspec.analysis import log_folders
+from clusterspec.analysis.diagnosis import log_folders
 from clusterspec.exchange.import_result import LARGEST, FormatError
 from tests.cli.conftest import Call
 

@@ -107,7 +107,7 @@ def test_a_crashing_rule_does_not_prevent_other_output(
 
 
 PARTS = [
-    ("clusterspec.analysis.survival.survival", "survival"),
+    ("clusterspec.analysis.levers.survival.survival", "survival"),
     ("clusterspec.analysis.full_report.roofline", "roofline"),
     ("clusterspec.analysis.full_report.layout_grid", "layouts"),
     ("clusterspec.analysis.paths.pod_topology", "pod"),
@@ -115,9 +115,9 @@ PARTS = [
     ("clusterspec.analysis.machine.machine", "machine"),
     ("clusterspec.analysis.areas.verdict_areas", "areas"),
     ("clusterspec.analysis.full_report.reliability", "reliability"),
-    ("clusterspec.analysis.influence.largest_influence", "influence of "),
+    ("clusterspec.analysis.levers.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
-    ("clusterspec.analysis.lever_effects.sensitivity", "sensitivity"),
+    ("clusterspec.analysis.levers.effects.sensitivity", "sensitivity"),
 ]
 """Functions of parts of a report, and the names of the parts."""
 
@@ -150,7 +150,7 @@ def test_an_influence_that_fails_hides_neither_the_estimate_nor_the_findings(
 ) -> None:
     Path("spec.yaml").write_text(BASE)
     whole = call("estimate", "spec.yaml").out
-    monkeypatch.setattr("clusterspec.analysis.influence.largest_influence", crash)
+    monkeypatch.setattr("clusterspec.analysis.levers.influence.largest_influence", crash)
     done = call("estimate", "spec.yaml")
     assert done.status == 3
     assert [line for line in whole.splitlines() if line not in done.out] != whole.splitlines()

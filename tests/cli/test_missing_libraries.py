@@ -70,7 +70,7 @@ def test_a_missing_library_is_told_before_anything_is_computed(
     spec: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    for computed in ("full_report.report", "fleets.fleet_report"):
+    for computed in ("full_report.report", "fleets.results.fleet_report"):
         monkeypatch.setattr(f"clusterspec.analysis.{computed}", lambda *_, **__: 1 / 0)
     done = call("report", str(ROOT / "examples" / f"{spec}.yaml"), "-o", "out.html")
     assert done.status == 2 and paper.INSTALL_HTML in done.error

@@ -107,8 +107,12 @@ def test_the_estimate_of_a_training_plan_loads_nothing_of_serving_money_or_logs(
 
 
 def test_a_report_loads_no_reader_of_logs_and_no_cause_of_slow_runs(tmp_path: Path) -> None:
-    names = loaded("report", "examples/gallery/six-rtx-3090.yaml", "-o", str(tmp_path / "report.json"), parts=3)
-    unused = {"clusterspec.analysis.diagnosis", "clusterspec.analysis.causes", "clusterspec.logs.benchmark"}
+    names = loaded("report", "examples/gallery/six-rtx-3090.yaml", "-o", str(tmp_path / "report.json"), parts=4)
+    unused = {
+        "clusterspec.analysis.diagnosis.collectives",
+        "clusterspec.analysis.diagnosis.causes",
+        "clusterspec.logs.benchmarks.benchmark",
+    }
     assert not names & unused
     assert "clusterspec.analysis.acceptance_tests" in names
 
@@ -117,19 +121,23 @@ def test_a_measurement_loads_no_pattern_of_lines_that_tell_why_runs_stop(tmp_pat
     """A stated one loads no reader of logs, a log only that of nccl-tests: a thousand patterns take as long as a check
     of the rest.
     """
-    stated = loaded("estimate", "examples/mi300x-pair.yaml", parts=3)
-    assert {name for name in stated if name.startswith("clusterspec.logs.")} <= {"clusterspec.logs.nccl_rows"}
+    stated = loaded("estimate", "examples/mi300x-pair.yaml", parts=4)
+    assert {name for name in stated if name.startswith("clusterspec.logs.benchmarks.")} <= {
+        "clusterspec.logs.benchmarks.nccl_rows"
+    }
+    assert not {name for name in stated if name.startswith(("clusterspec.logs.statements", "clusterspec.logs.reports"))}
     (tmp_path / "run.log").write_text(run().text())
     spec = tmp_path / "spec.yaml"
     spec.write_text(CLEAN + "measured:\n  - log: run.log\n")
-    named = loaded("estimate", str(spec), parts=3)
-    assert "clusterspec.logs.nccl" in named
-    assert not named & {f"clusterspec.logs.{name}" for name in ("readers", "statement_search", "failure_lines")}
+    named = loaded("estimate", str(spec), parts=4)
+    assert "clusterspec.logs.benchmarks.nccl" in named
+    unused = {"benchmarks.readers", "statements.statement_search", "statements.failure_lines"}
+    assert not named & {f"clusterspec.logs.{name}" for name in unused}
 
 
 def test_check_does_not_load_report_or_conversion_libraries() -> None:
     found = loaded(" ; ".join(f"{command} examples/dgx-h100-pod.yaml" for command in ("check", "estimate", "bom")))
-    assert not found & {"jinja2", "weasyprint", "numpy", "pint", "clusterspec.analysis.space"}
+    assert not found & {"jinja2", "weasyprint", "numpy", "pint"}
     assert "concurrent.futures" not in found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.levers import LEVERS
+from clusterspec.analysis.levers.keys import LEVERS
 from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, layout_changes, with_values
 from clusterspec.document.values import dump

@@ -17,8 +17,8 @@ from clusterspec.exchange.exporters.acceptance_runs import SECONDS_A_SWEEP, repe
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
 from clusterspec.exchange.exporters.schedulers import _leaf_groups
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.benchmarks.benchmark import Benchmark, Series, SizePoint
+from clusterspec.logs.benchmarks.readers import read_benchmark
 from clusterspec.quantity import bus_factor
 from clusterspec.records import replace
 from clusterspec.studies import study_text

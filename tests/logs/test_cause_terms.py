@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.logs import cause_terms
-from clusterspec.logs.cause_terms import (
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.logs.reports import cause_terms
+from clusterspec.logs.reports.cause_terms import (
     MOST_PER_WORDS,
     MOST_READ,
     PER_WORD,

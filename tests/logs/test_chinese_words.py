@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.cause_terms import terms_in, words_of
-from clusterspec.logs.chinese_words import with_english_words
-from clusterspec.logs.worded_causes import suspected_statements
+from clusterspec.logs.reports.cause_terms import terms_in, words_of
+from clusterspec.logs.reports.chinese_words import with_english_words
+from clusterspec.logs.reports.worded_causes import suspected_statements
 
 
 @pytest.mark.parametrize(

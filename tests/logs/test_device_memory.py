@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.device_memory import OF_OTHERS, memory_before_start, memory_of_others
+from clusterspec.logs.statements.device_memory import OF_OTHERS, memory_before_start, memory_of_others
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, read
 

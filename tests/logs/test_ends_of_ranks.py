@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.first_failures import (
+from clusterspec.logs.statements.first_failures import (
     LINES_BEFORE,
     FailedProcess,
     RunEnding,
@@ -15,7 +15,7 @@ from clusterspec.logs.first_failures import (
     rank_of_line,
     time_of_line,
 )
-from clusterspec.logs.host_lines import causes_of_writer, is_of_a_host, unlike_links
+from clusterspec.logs.statements.host_lines import causes_of_writer, is_of_a_host, unlike_links
 from tests.effort import each
 
 DAY = 86_400

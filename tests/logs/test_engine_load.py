@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from clusterspec.logs.engine_load import starved_engine
+from clusterspec.logs.statements.engine_load import starved_engine
 
 
 def vllm(rate: float, waiting: int, usage: float, words: str = "Waiting") -> str:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.logs.perftest import read_perftest
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.benchmarks.benchmark import Benchmark
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError
+from clusterspec.logs.benchmarks.perftest import read_perftest
+from clusterspec.logs.benchmarks.readers import read_benchmark
 
 LATENCY = """\
  local address: LID 0x04 QPN 0x020f PSN 0x17e736

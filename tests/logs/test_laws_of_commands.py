@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.nccl_commands import ranks_of_command
+from clusterspec.logs.benchmarks.nccl_commands import ranks_of_command
 
 
 @pytest.mark.parametrize(

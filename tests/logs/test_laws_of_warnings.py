@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.last_lines import _reports_fatal_warning
+from clusterspec.logs.statements.last_lines import _reports_fatal_warning
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from clusterspec.logs import host_tests, imb, nccl_rows, osu, perftest, readers, vendors
-from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.benchmarks import host_tests, imb, nccl_rows, osu, perftest, readers, vendors
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError
+from clusterspec.logs.benchmarks.readers import read_benchmark
 
 NCCL = """\
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong

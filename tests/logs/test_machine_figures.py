@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.machine_figures import (
+from clusterspec.logs.statements.machine_figures import (
     bound_cores,
     busy_disk,
     figure_statements,

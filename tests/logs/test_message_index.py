@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from clusterspec.analysis import hangs
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.logs.catalogued_messages import WEIGHTS, exceptions, messages
-from clusterspec.logs.message_index import FEW, entries, places_by_word, possible_entries, statement_of_entry
-from clusterspec.logs.statement_search import line_statements
+from clusterspec.analysis.diagnosis import hangs
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.logs.statements.catalogued_messages import WEIGHTS, exceptions, messages
+from clusterspec.logs.statements.message_index import FEW, entries, places_by_word, possible_entries, statement_of_entry
+from clusterspec.logs.statements.statement_search import line_statements
 from tests.effort import sampled, steps
 
 CALLS = 600

@@ -8,9 +8,9 @@ import pytest
 
 from clusterspec.exchange import import_formats
 from clusterspec.exchange.import_result import InputFile, SeveralParts
-from clusterspec.logs.launch_lines import launches_in
-from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.benchmarks.launch_lines import launches_in
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError
+from clusterspec.logs.benchmarks.readers import read_benchmark
 from tests.effort import each
 
 PROGRAM = re.compile(r"osu_\w+|IMB-MPI1")

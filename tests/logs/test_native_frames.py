@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.native_frames import NEAREST, crashed_part
+from clusterspec.logs.statements.native_frames import NEAREST, crashed_part
 
 ADDRESS = "0x00007fefc64b890f in"
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.logs.nccl import collective_of, ranks_of, read_logs
-from clusterspec.logs.nccl_lines import lines_with_whole_rows
-from clusterspec.logs.nccl_rows import (
+from clusterspec.logs.benchmarks.nccl import collective_of, ranks_of, read_logs
+from clusterspec.logs.benchmarks.nccl_lines import lines_with_whole_rows
+from clusterspec.logs.benchmarks.nccl_rows import (
     LARGEST,
     MOST_TABLES,
     LogRow,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.logs.pair_faults import matrices_of, pair_statements
+from clusterspec.logs.benchmarks.pair_faults import matrices_of, pair_statements
 
 WITHOUT = """Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)
    D\\D     0      1      2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
+from clusterspec.logs.statements.progress import diverging_ranks, parted_ranks, waiting_ranks
 from tests.effort import each
 
 BEFORE = "[rank{0}]:[E1 00:00:00.1 ProcessGroupNCCL.cpp:632] "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.benchmark import MOST_RANKS, ranks_from_ratio, size_of
+from clusterspec.logs.benchmarks.benchmark import MOST_RANKS, ranks_from_ratio, size_of
 from tests.effort import each
 
 

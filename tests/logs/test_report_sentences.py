@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.report_sentences import MOST_LINES, is_sentence, is_written, report_sentences, reported_hang
+from clusterspec.logs.reports.report_sentences import (
+    MOST_LINES,
+    is_sentence,
+    is_written,
+    report_sentences,
+    reported_hang,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.logs.required_words import first_match, required_words
-from clusterspec.logs.statement_search import line_statements, required_words_in, statement_patterns
+from clusterspec.logs.statements.required_words import first_match, required_words
+from clusterspec.logs.statements.statement_search import line_statements, required_words_in, statement_patterns
 from clusterspec.logs.text_lines import with_digits_as_zero
 
 

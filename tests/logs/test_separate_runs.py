@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides
-from clusterspec.logs.readers import read_benchmark
+from clusterspec.analysis.diagnosis.collectives import diagnosis_of
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
+from clusterspec.logs.benchmarks.readers import read_benchmark
 from tests.analysis.test_diagnosis import cluster, names
 
 HEAD = "# nThread 1 nGpus 2 minBytes 1073741824 maxBytes 4294967296\n#\n# Using devices\n"

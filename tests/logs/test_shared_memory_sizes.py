@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.shared_memory_sizes import AMPLE, ample_shared_memory
+from clusterspec.logs.statements.shared_memory_sizes import AMPLE, ample_shared_memory
 
 
 @pytest.mark.parametrize(

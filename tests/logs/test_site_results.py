@@ -7,9 +7,9 @@ import json
 import pytest
 
 from clusterspec.exchange.acceptance_cases import AcceptanceCase, evaluate
-from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.logs.readers import read_benchmark, reader_of
+from clusterspec.logs.benchmarks.benchmark import Benchmark
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError
+from clusterspec.logs.benchmarks.readers import read_benchmark, reader_of
 
 SIZE = 8 << 30
 NODES = ("sb-01", 235.36), ("sb-02", 180.5)

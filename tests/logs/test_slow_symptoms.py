@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clusterspec.logs.slow_symptoms import OBSERVED, REPORTED, symptom_statements
+from clusterspec.logs.reports.slow_symptoms import OBSERVED, REPORTED, symptom_statements
 from tests.test_patterns import LINEAR, growth
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs import launch_lines, shared_devices
-from clusterspec.logs.launch_lines import placements_in
-from clusterspec.logs.shared_devices import ranks_on_one_device
+from clusterspec.logs.benchmarks import launch_lines
+from clusterspec.logs.benchmarks.launch_lines import placements_in
+from clusterspec.logs.statements import shared_devices
+from clusterspec.logs.statements.shared_devices import ranks_on_one_device
 
 START = "{host}:9:9 [0] NCCL INFO ncclCommInitRank comm 0x1 rank {rank} nranks 4 cudaDev 0 nvmlDev 0 busId {device} "
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.stated_reasons import MOST, REASONS, reason_statements
+from clusterspec.logs.reports.stated_reasons import MOST, REASONS, reason_statements
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from clusterspec.analysis.diagnosis import with_lines_cut
+from clusterspec.analysis.diagnosis.collectives import with_lines_cut
 from clusterspec.exchange.import_result import LONGEST_LINE
-from clusterspec.logs.step_values import average_wait_for_data, lasting_non_finite, waiting_for_data
+from clusterspec.logs.statements.step_values import average_wait_for_data, lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import with_digits_as_zero
 from tests.effort import each
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.host_lines import unlike_links
-from clusterspec.logs.progress import store_wait
-from clusterspec.logs.raising_frames import family_of_frame
-from clusterspec.logs.statement_search import log_evidence
-from clusterspec.logs.suggestions import stated_families, suggested_causes
+from clusterspec.logs.statements.host_lines import unlike_links
+from clusterspec.logs.statements.progress import store_wait
+from clusterspec.logs.statements.raising_frames import family_of_frame
+from clusterspec.logs.statements.statement_search import log_evidence
+from clusterspec.logs.statements.suggestions import stated_families, suggested_causes
 from clusterspec.logs.told_lines import text_without_passed
 from tests.effort import each
 

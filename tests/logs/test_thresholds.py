@@ -9,16 +9,16 @@ import sys
 
 import pytest
 
-from clusterspec.logs.benchmark import Series, SizePoint
-from clusterspec.logs.launch_lines import launches_in
-from clusterspec.logs.nccl_commands import ranks_of_command
-from clusterspec.logs.nccl_rows import NotALogError, ranks_and_nodes
-from clusterspec.logs.osu import listed_collective
-from clusterspec.logs.refused_calls import ERRORS
-from clusterspec.logs.site_results import read_cvs
-from clusterspec.logs.step_values import AT_END, lasting_non_finite, waiting_for_data
+from clusterspec.logs.benchmarks.benchmark import Series, SizePoint
+from clusterspec.logs.benchmarks.launch_lines import launches_in
+from clusterspec.logs.benchmarks.nccl_commands import ranks_of_command
+from clusterspec.logs.benchmarks.nccl_rows import NotALogError, ranks_and_nodes
+from clusterspec.logs.benchmarks.osu import listed_collective
+from clusterspec.logs.benchmarks.site_results import read_cvs
+from clusterspec.logs.benchmarks.vendors import read_hccl_test
+from clusterspec.logs.statements.refused_calls import ERRORS
+from clusterspec.logs.statements.step_values import AT_END, lasting_non_finite, waiting_for_data
 from clusterspec.logs.told_lines import lists_changes, states_success, text_without_labels, text_without_stop
-from clusterspec.logs.vendors import read_hccl_test
 
 ITEM, PLAIN = "* launcher - Fix a crash\n", "a line of a log\n"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.cause_terms import terms_in
-from clusterspec.logs.form_lines import is_of_a_form
-from clusterspec.logs.report_sentences import report_sentences, reported_fault
-from clusterspec.logs.unfinished import read_unfinished
-from clusterspec.logs.worded_causes import OF_TITLE, worded_causes
+from clusterspec.logs.reports.cause_terms import terms_in
+from clusterspec.logs.reports.form_lines import is_of_a_form
+from clusterspec.logs.reports.report_sentences import report_sentences, reported_fault
+from clusterspec.logs.reports.worded_causes import OF_TITLE, worded_causes
+from clusterspec.logs.statements.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, read
 

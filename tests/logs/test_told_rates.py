@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.told_rates import SHARE, rate_statements, told_share
+from clusterspec.logs.reports.told_rates import SHARE, rate_statements, told_share
 
 
 @pytest.mark.parametrize(

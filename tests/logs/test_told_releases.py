@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import resources
-from clusterspec.logs.told_releases import FILE, KNOWN, NAMES, KnownFault, fault_statements, known_faults, told_releases
+from clusterspec.logs.reports.told_releases import (
+    FILE,
+    KNOWN,
+    NAMES,
+    KnownFault,
+    fault_statements,
+    known_faults,
+    told_releases,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.trials import trial_statements
+from clusterspec.logs.reports.trials import trial_statements
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.analysis.trial_causes import HELPING
-from clusterspec.logs.outcomes import BAD, GOOD, WORSE, in_small_letters
-from clusterspec.logs.prose_lines import MOST_FORMS, MOST_PROSE
-from clusterspec.logs.scopes import scope_statements
-from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
-from clusterspec.logs.trials import MOST_LINES, trial_statements, trials_of_line
+from clusterspec.analysis.diagnosis.trial_causes import HELPING
+from clusterspec.logs.reports.outcomes import BAD, GOOD, WORSE, in_small_letters
+from clusterspec.logs.reports.prose_lines import MOST_FORMS, MOST_PROSE
+from clusterspec.logs.reports.scopes import scope_statements
+from clusterspec.logs.reports.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
+from clusterspec.logs.reports.trials import MOST_LINES, trial_statements, trials_of_line
 from tests.effort import examples, thorough
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.logs.statements.unfinished import read_unfinished
 from clusterspec.logs.text_lines import lines_of
-from clusterspec.logs.unfinished import read_unfinished
 
 HEADING = (
     "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw"

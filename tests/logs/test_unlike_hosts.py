@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.unlike_hosts import FACTS, unlike_statements
+from clusterspec.logs.reports.unlike_hosts import FACTS, unlike_statements
 
 SHOWN = {
     "nccl": ("NCCL version 2.18.5+cuda12.1", "NCCL version 2.21.5+cuda12.4"),

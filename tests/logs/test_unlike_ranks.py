@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.unlike_ranks import uneven_statements
+from clusterspec.logs.reports.unlike_ranks import uneven_statements
 
 TOLD = {
     "data": (

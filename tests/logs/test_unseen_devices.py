@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.unseen_devices import unseen_by_program, unseen_device
+from clusterspec.logs.statements.unseen_devices import unseen_by_program, unseen_device
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, read
 

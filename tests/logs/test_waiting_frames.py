@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.waiting_frames import NEAREST, waiting_statements
+from clusterspec.logs.statements.waiting_frames import NEAREST, waiting_statements
 
 HEAD = 'Thread 7422 (active): "MainThread"'
 

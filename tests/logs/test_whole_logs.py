@@ -6,10 +6,10 @@ import textwrap
 
 import pytest
 
-from clusterspec.logs.benchmark import Benchmark, Evidence, PairTable, Series, SizePoint
-from clusterspec.logs.nccl_rows import MOST_ROWS, NotALogError
-from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.statement_search import log_evidence
+from clusterspec.logs.benchmarks.benchmark import Benchmark, Evidence, PairTable, Series, SizePoint
+from clusterspec.logs.benchmarks.nccl_rows import MOST_ROWS, NotALogError
+from clusterspec.logs.benchmarks.readers import read_benchmark
+from clusterspec.logs.statements.statement_search import log_evidence
 from clusterspec.units import size_text
 
 GIB = 2.0**30

@@ -8,12 +8,18 @@ from collections import Counter
 import pytest
 
 from clusterspec import resources
-from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.logs import word_model
-from clusterspec.logs.cause_terms import words_of
-from clusterspec.logs.report_sentences import reported_fault
-from clusterspec.logs.word_model import FILE, LEAST_RARITY, evidence_for_causes, evidence_of_word
-from clusterspec.logs.worded_causes import BACKGROUND, LEAST, PER_EVIDENCE, likeliest_causes, suspected_statements
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
+from clusterspec.logs.reports import word_model
+from clusterspec.logs.reports.cause_terms import words_of
+from clusterspec.logs.reports.report_sentences import reported_fault
+from clusterspec.logs.reports.word_model import FILE, LEAST_RARITY, evidence_for_causes, evidence_of_word
+from clusterspec.logs.reports.worded_causes import (
+    BACKGROUND,
+    LEAST,
+    PER_EVIDENCE,
+    likeliest_causes,
+    suspected_statements,
+)
 from tests.effort import thorough
 
 ROWS = resources.catalog_table(FILE)

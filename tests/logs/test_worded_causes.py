@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.logs.cause_terms import weights
-from clusterspec.logs.report_sentences import reported_fault
-from clusterspec.logs.worded_causes import (
+from clusterspec.logs.reports.cause_terms import weights
+from clusterspec.logs.reports.report_sentences import reported_fault
+from clusterspec.logs.reports.worded_causes import (
     FEWEST,
     LEAST,
     MOST,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.serving_search import present_row, search_serving
-from clusterspec.analysis.studied import SearchOptions, StudyVariations
+from clusterspec.analysis.searches.serving import present_row, search_serving
+from clusterspec.analysis.searches.studied import SearchOptions, StudyVariations
 from clusterspec.cluster.requests import Engines
 from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import serving_range

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.report.charts.fleet import (
     MOST_CELLS,
     SIDE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.report import TextStyle, fleet_costs, fleet_diff_text, fleet_text, project_text

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.analysis.groups import rank_groups
 from clusterspec.analysis.tiers import tiers
 from clusterspec.cost.term import Term

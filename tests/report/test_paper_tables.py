@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.cost.nameplates import PowerDraw
 from clusterspec.cost.power import _peak_power
 from clusterspec.cost.term import Term

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.boundaries import solve
-from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.lever_effects import sensitivity
+from clusterspec.analysis.levers.boundaries import solve
+from clusterspec.analysis.levers.conditions import ConditionFault, parse
+from clusterspec.analysis.levers.effects import sensitivity
 from clusterspec.records import replace
 from clusterspec.report import sensitivity_text, solve_text
 from clusterspec.results import Input, Tool

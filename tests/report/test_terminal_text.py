@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec import analysis, report, rules, studies
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.quantity import Bandwidth, Figure

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.analysis.serving_plans.space import engines, serving_job
+from clusterspec.analysis.searches.serving_plans.space import engines, serving_job
 from clusterspec.cluster.legality import cut_blocks
 from tests.analysis.jobs import design_of
 from tests.catalog.shipped import CATALOG

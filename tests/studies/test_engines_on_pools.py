@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from clusterspec.analysis import search
-from clusterspec.analysis.fleets import fleet_report
-from clusterspec.analysis.studied import SearchOptions
+from clusterspec.analysis.fleets.results import fleet_report
+from clusterspec.analysis.searches.studied import SearchOptions
 from clusterspec.cluster.fleet import EnginesAway
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
 from clusterspec.document.parse import parse

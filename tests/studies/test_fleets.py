@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets.results import fleet_report
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding
 from clusterspec.procurement.bill import bill as bill_of

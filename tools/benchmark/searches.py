@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from clusterspec import studies
-from clusterspec.analysis.space.families import families
-from clusterspec.analysis.space.run import Limits, search
-from clusterspec.analysis.space.searches import evaluation
-from clusterspec.analysis.studied import SearchJob, Space
+from clusterspec.analysis.searches.space.families import families
+from clusterspec.analysis.searches.space.run import Limits, search
+from clusterspec.analysis.searches.space.searches import evaluation
+from clusterspec.analysis.searches.studied import SearchJob, Space
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from clusterspec.analysis.cause_meanings import MEANINGS
+from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
 from clusterspec.cli import run
 
 DIAGNOSE = """## Diagnose

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from clusterspec.analysis import candidates as machines
-from clusterspec.analysis import fleet_search, machine_search
-from clusterspec.analysis.assignment import SolverMissing, solver_module
-from clusterspec.analysis.candidates import Limits, Machine
-from clusterspec.analysis.fleet_search import FleetSearchFault, Goal
+from clusterspec.analysis.fleets import search as fleet_search
+from clusterspec.analysis.fleets.assignment import SolverMissing, solver_module
+from clusterspec.analysis.fleets.search import FleetSearchFault, Goal
 from clusterspec.analysis.rewrite import text_with_assignment
+from clusterspec.analysis.searches import candidates as machines
+from clusterspec.analysis.searches import machines as machine_search
+from clusterspec.analysis.searches.candidates import Limits, Machine
 from clusterspec.cli import FOUND, UsageFault, parallel
 from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, with_errors_named
 from clusterspec.cli.options import day, nonempty_name, path, positive_integer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from clusterspec.analysis.comparison import Names
-from clusterspec.analysis.fleets import fleet_diff, fleet_report
+from clusterspec.analysis.fleets.results import fleet_diff, fleet_report
 from clusterspec.cli.inputs import status_of
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.report import fleet_costs, fleet_diff_text, fleet_text

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec import analysis
-from clusterspec.analysis import log_folders
-from clusterspec.analysis.diagnosis import Logs, read_log
-from clusterspec.analysis.log_folders import NamedLogs
-from clusterspec.analysis.placed_runs import LogOverrides
+from clusterspec.analysis.diagnosis import log_folders
+from clusterspec.analysis.diagnosis.collectives import Logs, read_log
+from clusterspec.analysis.diagnosis.log_folders import NamedLogs
+from clusterspec.analysis.diagnosis.placed_runs import LogOverrides
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.commands.estimate import COLLECTIVES
 from clusterspec.cli.inputs import STDIN, read_bytes, study_of
@@ -20,7 +20,7 @@ from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import print_error, print_result
 from clusterspec.exchange.import_result import LARGEST, FormatError, UnresolvedSpec, shown_value
 from clusterspec.exchange.merge import MergedText
-from clusterspec.logs.benchmark import Benchmark
+from clusterspec.logs.benchmarks.benchmark import Benchmark
 from clusterspec.records import replace
 from clusterspec.report import measurement_text
 from clusterspec.results.diagnosis import AcceptanceReport

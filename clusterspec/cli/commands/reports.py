@@ -155,7 +155,7 @@ def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> 
     written = study.spec.document.audience if study.spec.document else None
     if args.against or (args.audience or written) == "tender":
         raise UsageFault("a comparison or a tender covers one machine: choose with --job or --pool")
-    from clusterspec.analysis.fleets import fleet_report
+    from clusterspec.analysis.fleets.results import fleet_report
 
     buys = args.kind == "procurement"
     if suffix == ".json":
@@ -171,15 +171,15 @@ def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> 
 
 def _fleet_purchase(study: Study) -> FleetReport:
     """The report on the purchase of a fleet."""
-    from clusterspec.analysis.fleet_gates import with_purchase
-    from clusterspec.analysis.fleets import fleet_report
+    from clusterspec.analysis.fleets.gates import with_purchase
+    from clusterspec.analysis.fleets.results import fleet_report
 
     return with_purchase(study, fleet_report(study, "bom"))
 
 
 def _fleet_paper(study: Study, *, buys: bool) -> Paper:
     """The paper of a fleet, for engineers or for its buyer."""
-    from clusterspec.analysis.fleets import fleet_report
+    from clusterspec.analysis.fleets.results import fleet_report
     from clusterspec.report.paper.fleet import composed_fleet
     from clusterspec.report.paper.fleet_purchase import composed_purchase
 

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from clusterspec import analysis
-from clusterspec.analysis.conditions import ConditionFault
-from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
+from clusterspec.analysis.levers.conditions import ConditionFault
 from clusterspec.analysis.rewrite import text_with_best
-from clusterspec.analysis.studied import SearchOptions
-from clusterspec.analysis.sweeps import Axes, SweepFault, read_axes, row_of_point
+from clusterspec.analysis.searches.pins import LARGEST, NUMBERS, pin_fault
+from clusterspec.analysis.searches.studied import SearchOptions
+from clusterspec.analysis.searches.sweeps import Axes, SweepFault, read_axes, row_of_point
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (
     OF_MACHINES,

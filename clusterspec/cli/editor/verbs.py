@@ -248,7 +248,7 @@ def _with_layout(session: Session, request: Request) -> Answer:
 
 def _varied_text_answer(session: Session, request: Request) -> Answer:
     """The text with a lever of `sensitivity` at another value."""
-    from clusterspec.analysis.lever_effects import changes_of
+    from clusterspec.analysis.levers.effects import changes_of
     from clusterspec.analysis.rewrite import text_with_changes
 
     study = session.study(text_of(request))
@@ -265,7 +265,7 @@ MOST_STEPS = 4
 
 def _lever_values(session: Session, request: Request) -> Answer:
     """The values of each numeric lever that a page shows, including the text's value."""
-    from clusterspec.analysis.lever_effects import neighboring_lever_values
+    from clusterspec.analysis.levers.effects import neighboring_lever_values
 
     return {"status": 0, "values": neighboring_lever_values(session.study(text_of(request)), MOST_STEPS)}
 

@@ -18,7 +18,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.purchasing.hcl import Block, Expression, Table
 from clusterspec.exchange.purchasing.terraform_files import Pools, record_pools
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.source import Path
 from clusterspec.units import plural
 

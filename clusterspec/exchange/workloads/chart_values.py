@@ -20,7 +20,7 @@ from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys, positive_integer_of
 from clusterspec.exchange.workloads.listed_commands import container_variables, with_variables
 from clusterspec.exchange.workloads.value_references import MARK, with_references
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.records import replace
 from clusterspec.source import mapping_of, value_at
 

@@ -26,7 +26,7 @@ from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 COLOSSALAI = "colossalai"
 _RUN = re.compile(rf"\bcolossalai{GAP}run\b")

@@ -21,7 +21,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 EASYLM = "easylm"
 _LAUNCH = re.compile(r"\bEasyLM[./]models[./]\w{1,20}[./]\w{1,40}train\w{0,20}")

@@ -27,7 +27,7 @@ from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.stated_variables import stated_variables
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.logs.text_lines import line_at
 from clusterspec.units import plural
 

@@ -25,7 +25,7 @@ from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 LITGPT = "litgpt"
 _MARKS = (

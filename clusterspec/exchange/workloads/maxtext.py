@@ -23,7 +23,7 @@ from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
 from clusterspec.exchange.workloads.run_tokens import set_tokens_of_steps
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #

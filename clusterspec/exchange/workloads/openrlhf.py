@@ -34,7 +34,7 @@ from clusterspec.exchange.workloads.samples import (
     set_minibatches,
 )
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")

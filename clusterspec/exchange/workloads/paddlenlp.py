@@ -23,7 +23,7 @@ from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 PADDLENLP = "paddlenlp"
 _LAUNCH = re.compile(r"\bpaddle\.distributed\.(?:launch|fleet\.launch)\b|\bfleetrun\b|\bpaddleformers-cli\b")

@@ -71,7 +71,7 @@ from clusterspec.exchange.workloads.object_roles import take_group_size
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.exchange.written_documents import document_within
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 SERVING = "serving"
 _VLLM = (

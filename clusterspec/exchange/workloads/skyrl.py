@@ -23,7 +23,7 @@ from clusterspec.exchange.workloads.samples import (
     set_shard_groups,
 )
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 SKYRL = "skyrl"
 _MARK = re.compile(

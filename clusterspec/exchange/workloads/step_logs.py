@@ -28,7 +28,7 @@ from clusterspec.exchange.workloads.megatron_listing import printed_arguments, r
 from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.exchange.workloads.step_runs import SKIPPED, RunLogs, StepLog, seconds_between, time_stamp
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.standard import DECIMAL
 from clusterspec.units import plural
 

@@ -28,7 +28,7 @@ from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.nim_images import container_variables_of, passed_variables
 from clusterspec.exchange.workloads.stated_variables import stated_variables
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.units import plural
 
 TGI = "tgi"

@@ -32,7 +32,7 @@ from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.torchtune_samples import SAMPLES, refuse_roles, set_group_samples
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 
 TORCHTUNE = "torchtune"
 _COMPONENT = re.compile(r"^[ \t]*_component_[ \t]*:[ \t]*torchtune\.", re.MULTILINE)

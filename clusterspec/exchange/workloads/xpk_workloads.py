@@ -10,7 +10,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.tpu_slices import OPEN_TYPE, set_started_slices
-from clusterspec.logs.required_words import first_match
+from clusterspec.logs.statements.required_words import first_match
 from clusterspec.logs.text_lines import line_at
 
 XPK = "xpk"

@@ -47,7 +47,7 @@ from itertools import islice
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.logs.catalogued_messages import xids
+from clusterspec.logs.statements.catalogued_messages import xids
 from clusterspec.rules.readers.written_numbers import MOST_MATCHES
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern

@@ -9,9 +9,9 @@ import pytest
 import clusterspec
 from clusterspec.cost.measured import Measurement, resolve_measurements
 from clusterspec.finding import Problem
-from clusterspec.logs import nccl as files
-from clusterspec.logs.nccl import read_logs
-from clusterspec.logs.nccl_rows import NcclLog, read_log
+from clusterspec.logs.benchmarks import nccl as files
+from clusterspec.logs.benchmarks.nccl import read_logs
+from clusterspec.logs.benchmarks.nccl_rows import NcclLog, read_log
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
 from tests.logs.printed import GIB, POINTS, Run, run

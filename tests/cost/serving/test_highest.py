@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.boundaries import solve
+from clusterspec.analysis.levers.boundaries import solve
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.targets import meets_targets
 from clusterspec.cost.serving.times import serving_times

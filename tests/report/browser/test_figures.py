@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from clusterspec import analysis, studies
-from clusterspec.analysis.survival import varied_cluster, varied_design
+from clusterspec.analysis.levers.survival import varied_cluster, varied_design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper

@@ -1,0 +1,1 @@
+"""Failures of parts: what one or two stop, how often, and the hours that they cost."""

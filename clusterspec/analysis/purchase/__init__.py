@@ -1,0 +1,1 @@
+"""The decision of a buyer: choices, gates before the signature, dates and risks."""

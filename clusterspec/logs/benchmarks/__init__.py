@@ -1,0 +1,1 @@
+"""Readers of benchmarks of collectives, links and hosts, one for each tool."""
