@@ -116,7 +116,12 @@ IMPORTED = r"from clusterspec\.(?:cluster|spec) import[^\n(]*(?:\([^)]*)?\b(?:re
 DOORS = rf"{IMPORTED}|\b(?:Design|Study)\(|(?s:\breplace\(.*\b(?:{'|'.join(sorted(DESIGNED))})=)"
 """What stands in a module that changes a design by hand: its syntax tree is read."""
 VARYING = {"cluster/variation.py", "studies/variation.py"}
-FIRST_READING = {"studies/__init__.py", "cluster/__init__.py", "cluster/layout.py", "exchange/workloads/models.py"}
+FIRST_READING = {
+    "studies/__init__.py",
+    "cluster/__init__.py",
+    "cluster/layout.py",
+    "exchange/workloads/model_files/models.py",
+}
 """Modules that change designs, and those that make the design of a text, or read a model that is imported."""
 OTHER_RECORDS = {"results/levers.py", "analysis/tiers.py"}
 """Modules whose records have fields of the same names, and that touch no design."""

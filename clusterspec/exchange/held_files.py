@@ -22,7 +22,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.workloads.container_scripts import script_of_containers
-from clusterspec.exchange.workloads.pod_batches import with_batch_of_pods
+from clusterspec.exchange.workloads.jobs.pod_batches import with_batch_of_pods
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.logs.statements.required_words import first_match
 from clusterspec.logs.text_lines import line_at

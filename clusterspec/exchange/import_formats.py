@@ -151,7 +151,7 @@ BATCH_JOBS = ImportFormat(
     "batch-job",
     "workloads",
     "job scripts of PBS, Torque, LSF, Grid Engine, Flux and OAR: the nodes and accelerators that they request",
-    "workloads.batch_scripts",
+    "workloads.jobs.batch_scripts",
     ("pbs", "lsf", "sge", "qsub", "bsub", "oar"),
     complete=True,
 )
@@ -315,8 +315,8 @@ def guessed_format(file: InputFile) -> ImportFormat:
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
-            from clusterspec.exchange.workloads.servers_of_training import refuse_training
-            from clusterspec.exchange.workloads.serving import serves_only_programs_of_sites
+            from clusterspec.exchange.workloads.engines.command_lines import serves_only_programs_of_sites
+            from clusterspec.exchange.workloads.engines.servers_of_training import refuse_training
 
             refuse_training(file)
             if serves_only_programs_of_sites(file):

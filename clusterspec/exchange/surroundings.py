@@ -176,7 +176,7 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
     """A launch with the DeepSpeed configuration that its script writes."""
     if kind not in _CONFIGURED or "<<" not in file.text:
         return found
-    from clusterspec.exchange.workloads.written_configs import with_written_configuration
+    from clusterspec.exchange.workloads.trainers.written_configs import with_written_configuration
 
     return with_written_configuration(file, found)
 
@@ -185,7 +185,7 @@ def _with_downloaded_model(file: InputFile, found: ImportResult) -> ImportResult
     """A launch with the model that the text downloads into the directory from which it is loaded."""
     if not any(each.what.startswith("model ") for each in found.unknown):
         return found
-    from clusterspec.exchange.workloads.downloaded_models import with_downloaded_model
+    from clusterspec.exchange.workloads.model_files.downloaded_models import with_downloaded_model
 
     return with_downloaded_model(file, found)
 
@@ -205,7 +205,7 @@ def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
     if not marked or not _OTHER_SCHEDULER.search(file.text):
         return found
     from clusterspec.exchange.batch_requests import request_of
-    from clusterspec.exchange.workloads.batch_scripts import list_open_request
+    from clusterspec.exchange.workloads.jobs.batch_scripts import list_open_request
 
     request, builder = request_of(file.text), ImportBuilder(found.kind, file.name)
     if request.accelerators and found.value(("cluster", "accelerators_per_node")) is None:
@@ -231,7 +231,7 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
         directives,
         requested_accelerator_parts,
     )
-    from clusterspec.exchange.workloads.slurm_scripts import list_differing, list_kinds, list_parts
+    from clusterspec.exchange.workloads.jobs.slurm_scripts import list_differing, list_kinds, list_parts
 
     builder = ImportBuilder(found.kind, file.name)
     list_parts(requested_accelerator_parts(file.text), builder)
@@ -273,7 +273,7 @@ def _fills_job(found: ImportResult, nodes: str, accelerators: int | None) -> boo
 
 def _with_whole_job(file: InputFile, found: ImportResult) -> ImportResult:
     """A DeepSpeed configuration written by a job, with the nodes and accelerators of the job."""
-    from clusterspec.exchange.workloads.slurm_scripts import read_slurm_job
+    from clusterspec.exchange.workloads.jobs.slurm_scripts import read_slurm_job
 
     try:
         job = read_slurm_job(file)
@@ -287,7 +287,7 @@ def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the number of nodes of its SkyPilot or dstack task, if the file is a task."""
     if "resources" not in file.text:
         return found
-    from clusterspec.exchange.workloads.tasks import matches_task, result_with_nodes
+    from clusterspec.exchange.workloads.jobs.tasks import matches_task, result_with_nodes
 
     return result_with_nodes(file, found) if matches_task(file) else found
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Serving
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.workloads.load_tests import read_load_test
-from clusterspec.exchange.workloads.step_logs import read_step_log
+from clusterspec.exchange.workloads.engines.load_tests import read_load_test
+from clusterspec.exchange.workloads.step_logs.logs import read_step_log
 
 SAME_LENGTH = 0.05
 """Relative difference of mean lengths up to which a load test counts as having the load of the spec."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.import_result import FormatError, SeveralParts
-from clusterspec.exchange.workloads.step_runs import MOST_RUNS, SKIPPED
+from clusterspec.exchange.workloads.step_logs.step_runs import MOST_RUNS, SKIPPED
 from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
 

@@ -31,7 +31,7 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.merge import MergedText
-from clusterspec.exchange.workloads.step_lines import step_program
+from clusterspec.exchange.workloads.step_logs.step_lines import step_program
 from clusterspec.logs.benchmarks.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.benchmarks.nccl_rows import NotALogError
 from clusterspec.logs.benchmarks.pair_faults import OF_PAIRS

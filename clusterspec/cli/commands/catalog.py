@@ -353,7 +353,7 @@ def _entry_of_model(args: argparse.Namespace, id_: str, origin: Origin) -> NewEn
     from clusterspec.cli.inputs import read_bytes
     from clusterspec.cluster.transformer import assumed_gate
     from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
-    from clusterspec.exchange.workloads.huggingface import read_huggingface
+    from clusterspec.exchange.workloads.model_files.huggingface import read_huggingface
 
     try:
         reading = read_huggingface(InputFile(Path(args.from_file).name, read_bytes(args.from_file, LARGEST)))

@@ -72,12 +72,12 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
-from clusterspec.exchange.workloads.dynamo import matches_dynamo
-from clusterspec.exchange.workloads.hosted_servers import matches_hosted_server
+from clusterspec.exchange.workloads.engines.command_lines import matches_serving
+from clusterspec.exchange.workloads.engines.dynamo import matches_dynamo
+from clusterspec.exchange.workloads.engines.hosted_servers import matches_hosted_server
+from clusterspec.exchange.workloads.engines.nim import matches_nim
+from clusterspec.exchange.workloads.engines.tgi import matches_tgi
 from clusterspec.exchange.workloads.keys import positive_integer_of
-from clusterspec.exchange.workloads.nim import matches_nim
-from clusterspec.exchange.workloads.serving import matches_serving
-from clusterspec.exchange.workloads.tgi import matches_tgi
 from clusterspec.source import mapping_of, value_at
 from clusterspec.units import plural
 

@@ -19,9 +19,9 @@ from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder,
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.engines.command_lines import set_engine_options
 from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
-from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.serving import set_engine_options
+from clusterspec.exchange.workloads.model_files.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import mapping_of, value_at
 

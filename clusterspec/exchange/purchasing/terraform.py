@@ -21,8 +21,8 @@ from clusterspec.exchange.purchasing.terraform_variables import (
     record_declarations,
     record_variables,
 )
-from clusterspec.exchange.workloads.hosted_servers import matches_hosted_server
-from clusterspec.exchange.workloads.tgi import matches_tgi
+from clusterspec.exchange.workloads.engines.hosted_servers import matches_hosted_server
+from clusterspec.exchange.workloads.engines.tgi import matches_tgi
 
 TERRAFORM = "terraform"
 MOST_DEEP = 32

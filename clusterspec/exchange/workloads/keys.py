@@ -10,6 +10,7 @@ from typing import Any
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile, Value, chosen_part, excerpt
 from clusterspec.exchange.shell import Command, script_of, variables_of
 from clusterspec.exchange.shell_words import PASSED_ON, Word
+from clusterspec.exchange.workloads.engines.object_roles import role_of_object
 from clusterspec.exchange.workloads.launch_commands import (
     OUTPUT,
     conditional_words,
@@ -26,7 +27,6 @@ from clusterspec.exchange.workloads.launcher_options import (
     without_runner_options,
 )
 from clusterspec.exchange.workloads.listed_commands import listed_commands
-from clusterspec.exchange.workloads.object_roles import role_of_object
 from clusterspec.exchange.workloads.printed_launches import printed_launches
 from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 from clusterspec.records import dataclass, field

@@ -21,10 +21,10 @@ from clusterspec.exchange.import_result import (
     without_comments,
 )
 from clusterspec.exchange.started_programs import LARGEST_SCRIPT, program_of_words
+from clusterspec.exchange.workloads.jobs.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, command_keys, launches_of
 from clusterspec.exchange.workloads.named_settings import set_named, stated_settings
 from clusterspec.exchange.workloads.overrides import keys_with_overrides
-from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_undecided
 
 LAUNCHER = "launcher"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from clusterspec.exchange.import_result import ImportBuilder, Value, excerpt
-from clusterspec.exchange.workloads.accelerate import STAGES
 from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, boolean_value, positive_integer_of
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.model_files.models import set_model
+from clusterspec.exchange.workloads.trainers.accelerate import STAGES
 from clusterspec.records import NamedTuple
 
 _RANKS = "#ranks_per_node"

@@ -1,0 +1,1 @@
+"""Job scripts and tasks whose program has no reader: nodes and accelerators."""

@@ -1,0 +1,1 @@
+"""Launches, configurations and recipes of Megatron-LM, NeMo and Megatron-Bridge."""

@@ -1,0 +1,1 @@
+"""Models: configurations of hubs, names, and the precision of their weights."""

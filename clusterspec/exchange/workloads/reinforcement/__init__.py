@@ -1,0 +1,1 @@
+"""Reinforcement learning: trainers with engines that generate samples."""

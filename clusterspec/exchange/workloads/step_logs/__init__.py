@@ -1,0 +1,1 @@
+"""Steps of training that a log prints."""

@@ -1,0 +1,1 @@
+"""Training programs, one for each, and the configurations that they refer to."""
