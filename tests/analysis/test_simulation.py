@@ -25,6 +25,7 @@ from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import state_without_wait
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
@@ -864,11 +865,11 @@ def test_tabulated_steps_are_those_of_the_engine(name: str, sequences: int) -> N
     engine = parts(plan(f"concurrency: 32, load: static{more}", **changes))[0].decode
     tables = StepTables.of(engine)
     for context in (150.0, 5000.0):
-        exact = engine.decode(max(1.0, sequences / tables.stages), context, tables.drafted).total
+        exact = decode_step(engine, max(1.0, sequences / tables.stages), context, tables.drafted).total
         assert tables.decode_seconds(sequences, context, sequences) == pytest.approx(exact, rel=0.02)
         chunk = 900.0
         beside = Decoding(max(1.0, sequences / tables.stages), context, tables.drafted)
-        mixed = engine.prefill(chunk, chunk, float(tables.ranks), beside)
+        mixed = prompt_step(engine, chunk, chunk, float(tables.ranks), beside)
         attending = tables.attention_seconds(0.0, chunk) / mixed.steps
         found = tables.mixed_seconds((sequences, context), (chunk / mixed.steps, attending, 1), float(tables.ranks))
         assert found == pytest.approx(mixed.total / mixed.steps, rel=0.08)

@@ -9,10 +9,10 @@ from math import inf
 
 from clusterspec.cost.serving.compiled_sizes import compiled_rows, graph_sizes
 from clusterspec.cost.serving.constants import LAUNCH
-from clusterspec.cost.serving.drafting import drafting_parts
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
 from clusterspec.cost.serving.sparse_parts import core_bytes, indexed_layers, key_bytes, selects_keys
+from clusterspec.cost.serving.step_times import drafting_parts
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
 

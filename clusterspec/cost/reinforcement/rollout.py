@@ -25,6 +25,7 @@ from clusterspec.cost.formulas.reinforcement import rollout_busy_time
 from clusterspec.cost.serving.constants import HOST_LAUNCH
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.quantity import PRECISIONS, ROUNDED
 from clusterspec.records import NamedTuple, dataclass
@@ -295,7 +296,7 @@ class _EngineRun:
         if found is None:
             engine = self.pools.decode
             each = max(1.0 / engine.layout.attention_dp, RATIO**place / engine.layout.pp)
-            near, far = (engine.decode(each, tokens) for tokens in (NEAR, FAR))
+            near, far = (decode_step(engine, each, tokens) for tokens in (NEAR, FAR))
             slope = (far.device - near.device) / (FAR - NEAR)
             waiting = sum_of(part.seconds for part in near.parts if part.name == HOST_LAUNCH)
             launch, host = near.total - near.device - waiting, near.total if waiting else 0.0
@@ -307,7 +308,7 @@ class _EngineRun:
         """Seconds of the prompts of a number of samples on one rank."""
         engine = self.pools.prompts
         together = max(1.0, min(count, 8.0))
-        found = engine.prefill(together * self.prompt, self.prompt, float(engine.layout.attention_dp)).total
+        found = prompt_step(engine, together * self.prompt, self.prompt, float(engine.layout.attention_dp)).total
         return found * count / together
 
     def batch(self, lengths: list[float]) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import decoded_tokens, secant_part
-from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.state import Steady
 from clusterspec.records import NamedTuple, replace
 from clusterspec.standard import sum_of
 

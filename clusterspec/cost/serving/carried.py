@@ -15,6 +15,7 @@ from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.receptions import time_after_receptions
 from clusterspec.cost.serving.replicas import prefill_time_of_replicas
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 from clusterspec.records import NamedTuple
 
@@ -72,7 +73,7 @@ def full_prompt_step(pools: Pools, together: float, waiting: float = 0.0) -> Ful
     budget = (load.chunk_tokens or fresh) - decoding.sequences * decoding.tokens
     prompts = max(1.0 / fresh, min(max(1.0, own, waiting / engine.attention_ranks), budget / fresh))
     seen = length - max(0.0, 1.0 - prompts) * fresh / 2  # as many tokens before a part of a prompt as on average
-    step = engine.prefill(prompts * fresh, seen, float(engine.layout.attention_dp), decoding)
+    step = prompt_step(engine, prompts * fresh, seen, float(engine.layout.attention_dp), decoding)
     return FullStep(prompts, step, decoding)
 
 
@@ -133,7 +134,7 @@ def _seconds_of_shared_step(
     affected = started / most if ranks == 1 else affected
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * started / affected / most)
     fresh, length = load.fresh_tokens, float(load.input_tokens)
-    many = engine.prefill(most * fresh, length, busy, Decoding(each, context, drafted))
+    many = prompt_step(engine, most * fresh, length, busy, Decoding(each, context, drafted))
     larger = share_beyond_graphs(pools, drawn, each * drafted, ranks)
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
@@ -197,9 +198,9 @@ def _prefill_time_of_delayed_prompts(
     fresh, length = load.fresh_tokens, float(load.input_tokens)
     if engine.has_prompt_only_replicas:  # others decode in the same step, unless tokens are drafted
         decoding = 0.0 if load.draft_tokens else exp(-started)
-        added = max(0.0, engine.prefill(fullest * fresh, length, busy).lasting_seconds - decoding * steps[0].total)
+        added = max(0.0, prompt_step(engine, fullest * fresh, length, busy).lasting_seconds - decoding * steps[0].total)
     else:
-        many = engine.prefill(fullest * fresh, length, busy, Decoding(each, context, drafted))
+        many = prompt_step(engine, fullest * fresh, length, busy, Decoding(each, context, drafted))
         many = many._replace(floor=many.steps * engine.host_floor(inf, each * drafted + fullest))
         added = seconds_added((steps[0], many), step_ahead(pools, (steps[0], many), some * many.steps / every))
     return added * some / started
@@ -238,7 +239,7 @@ def _prefill_time_of_chunks(
     budget = max(1.0, load.chunk_tokens - (each * drafted if each > 1 else 0.0))
     chunks, seen = fresh / budget, length - fresh / 2
     whole = float(length) if budget >= fresh else seen + budget / 2  # whose last tokens see as many
-    full = engine.prefill(budget, whole, float(engine.layout.attention_dp), Decoding(each, context, drafted))
+    full = prompt_step(engine, budget, whole, float(engine.layout.attention_dp), Decoding(each, context, drafted))
     packed = chunks * seconds_added((decode, full), step_ahead(pools, (decode, full), prompts * chunks) / chunks)
     shared = min(1.0, prompts * chunks)
     return (1.0 - shared) * added + shared * min(added, packed)

@@ -301,6 +301,8 @@ ASSUMED = (
 # One step of a serving engine, part by part
 
 LAUNCH, HOST_LAUNCH = "launch", "host_launch"
+RECURRENT_STATE = "recurrent_state"
+"""The part of a step that reads and writes the state of recurrences."""
 
 
 class Part(NamedTuple):

@@ -1,8 +1,8 @@
-"""One serving engine: the model on a rank, its rates, and the time of its steps."""
+"""One serving engine: the model on a rank, its rates, and how its software forms steps."""
 
 from __future__ import annotations
 
-from math import ceil, inf
+from math import inf
 
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.serving_software import ServingSoftware
@@ -16,19 +16,10 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.compiled_sizes import compiled_rows, mean_compiled_rows
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
-from clusterspec.cost.serving.drafting import drafting_parts
 from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
 from clusterspec.cost.serving.host import HostOverhead
 from clusterspec.cost.serving.launches import dense_gemms, launches_by_host, launches_per_step
-from clusterspec.cost.serving.parts import (
-    absorbed_parts,
-    cache_reading_parts,
-    prompt_attention_parts,
-    repeated_reads,
-    step_parts,
-)
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.quantity import NARROW, peak_name, precision_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
@@ -173,47 +164,6 @@ class Engine:
             return self.sequence_bytes(context) + drafted
         kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp, reserved)
         return kept.stored_bytes(self.workload.kv_precision).total + drafted
-
-    def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
-        """One step that decodes ``sequences`` on every attention rank, ``tokens`` of each: one plus drafted ones."""
-        key = (sequences, context, tokens)
-        if key not in self.steps:
-            ranks, mean = float(self.layout.attention_dp), max(1.0, sequences)
-            most = max(1.0, sequences * ranks)
-            read = cache_reading_parts(self, mean, context, tokens, most=most)
-            repeated, every = (repeated_reads(self, part, self.reads_of_cache) for part in read), mean * tokens
-            attention = (*repeated, *absorbed_parts(self, mean, tokens, most=most))
-            parts = step_parts(self, every, every, attention, min(ranks, most), rows=compiled_rows(self.cluster, every))
-            self.steps[key] = StepTime.of((*parts, *drafting_parts(self, sequences, context, tokens)))
-        return self.steps[key]
-
-    def prefill(self, tokens: float, length: float, busy: float, decoding: Decoding = NOTHING) -> StepTime:
-        """The steps of ``tokens`` prompt tokens, from prompts of ``length``, on each of ``busy`` attention ranks.
-
-        Each chunk of a prompt is one step, which also decodes the sequences of ``decoding`` on every rank.
-        """
-        key = (tokens, length, busy, decoding)
-        if key not in self.steps:
-            self.steps[key] = self._prefill(tokens, length, busy, decoding)
-        return self.steps[key]
-
-    def _prefill(self, tokens: float, length: float, busy: float, decoding: Decoding) -> StepTime:
-        serving, decoded = self.workload.serving, decoding.sequences * decoding.tokens
-        taken = decoded if decoding.sequences > 1 else 0.0  # a request alone does not decode during its own prompt
-        most = max(1.0, serving.chunk_tokens - taken) if serving is not None and serving.chunk_tokens else tokens
-        steps = max(1.0, float(ceil(tokens / most - 1e-9)))
-        here = tokens / steps
-        attention = prompt_attention_parts(self, here, length, min(tokens, length))
-        if decoding.sequences:
-            read, times = cache_reading_parts(self, *decoding), self.reads_in_prompt_steps
-            repeated = (repeated_reads(self, part, times, times / self.reads_of_cache) for part in read)
-            attention = (*attention, *repeated, *absorbed_parts(self, decoding.sequences, decoding.tokens))
-        every, ending = here + decoded, here / max(1.0, length) + decoded
-        if decoded:  # the ranks without prompts decode in the same step
-            busy += (self.layout.attention_dp - busy) * decoded / every
-        rows = mean_compiled_rows(self.cluster, every, most + taken, tokens - (steps - 1) * most + taken, steps)
-        parts = (*step_parts(self, every, ending, attention, busy, rows=rows), *drafting_parts(self, *decoding))
-        return StepTime.of(parts, steps, self.host_floor(every, ending), min(most, tokens) / here if tokens else 1.0)
 
     @cached_property
     def software(self) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor
 
+from clusterspec.cost.serving.flight_times import times_at
 from clusterspec.cost.serving.loads import SERVED, steady_load
 from clusterspec.cost.serving.plan_engines import cache_capacity, pools_with_load
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import Point, bisected_interval
 from clusterspec.cost.serving.steady import state_without_wait, steady_state
 from clusterspec.cost.serving.targets import target_excess
-from clusterspec.cost.serving.times import times_at
 from clusterspec.records import replace
 
 ROUNDS = 40

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.pools import Pools
     from clusterspec.cost.serving.runs import FiniteRun, OpenRun
     from clusterspec.cost.serving.shares import PromptShares
-    from clusterspec.cost.serving.steady import Steady
+    from clusterspec.cost.serving.state import Steady
 
 LIMIT_WIDTH = 0.005
 """Relative width at which the bisection for the limit of an open load ends."""

@@ -13,9 +13,9 @@ from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import first_fixed_point
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, smooth_minimum
 from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares
+from clusterspec.cost.serving.state import Steady
 from clusterspec.cost.serving.steady import (
     ROUNDS,
-    Steady,
     closed_loop_state,
     decoding_seconds,
     placed_state,

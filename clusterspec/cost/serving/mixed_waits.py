@@ -11,94 +11,15 @@ from clusterspec.cost.serving.carried import seconds_added
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.quantiles import smallest_reaching
+from clusterspec.cost.serving.state import LEAST_LOAD, WaitTail
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.waits import variation_seconds
 from clusterspec.records import NamedTuple
 
 ROUNDS, CLOSE = 20, 1e-9
 """Newton steps for the decay of long waits at most, and the relative change at which they end."""
-LEAST_LOAD = 1e-6
-"""The smallest load for which the decay is computed, and the smallest share of the time in which sequences decode."""
 ONE = 0.999
 """A step that holds this share of a prompt counts as one that holds a whole prompt."""
-
-
-class WaitTail(NamedTuple):
-    """The distribution of a wait, in seconds: ``least``, for a share ``met`` of the prompts ``ahead`` and an even part
-    up to ``window``, and for a ``share`` of them a part with an exponential tail of ``mean`` seconds.
-    """
-
-    least: float
-    window: float
-    share: float
-    mean: float
-    met: float = 1.0
-    ahead: float = 0.0
-
-    @property
-    def of_all(self) -> float:
-        """The mean wait of all prompts.
-
-        >>> [WaitTail(1.0, 2.0, 0.5, 4.0, *met).of_all for met in ((), (0.5,), (0.5, 3.0))]
-        [4.0, 3.5, 5.0]
-        """
-        return self.least + self.met * (self.ahead + self.window / 2) + self.share * self.mean
-
-    def share_beyond(self, seconds: float) -> float:
-        """The share of the prompts that wait longer than ``seconds``.
-
-        >>> WaitTail(1.0, 2.0, 0.0, 4.0).share_beyond(1.5), WaitTail(1.0, 0.0, 0.5, 4.0).share_beyond(1.0)
-        (0.75, 0.5)
-        >>> WaitTail(1.0, 2.0, 0.0, 4.0, 0.5).share_beyond(1.5)
-        0.375
-        >>> [WaitTail(1.0, 2.0, 0.0, 4.0, 0.5, 3.0).share_beyond(each) for each in (1.5, 4.0, 5.0)]
-        [0.5, 0.5, 0.25]
-        """
-        over = seconds - self.least
-        if over < 0:
-            return 1.0
-        found = self.met * (self._share_beyond(over - self.ahead, self.window) if over >= self.ahead else 1.0)
-        return found if self.met == 1 else found + (1 - self.met) * self._share_beyond(over, 0.0)
-
-    def _share_beyond(self, over: float, window: float) -> float:
-        """The share of waits whose uniform part (up to ``window``) and tail add up to more than ``over`` seconds."""
-        mean = self.mean
-        if not window or not mean:
-            even = max(0.0, 1 - over / window) if window else 0.0
-            return even + (self.share * exp(-over / mean) if mean else 0.0) * (1 - even)
-        if over >= window:
-            return self.share * mean / window * (exp((window - over) / mean) - exp(-over / mean))
-        even = 1 - over / window
-        return even + self.share * mean / window * -expm1(-over / mean)
-
-    def wait_at(self, share: float) -> float:
-        """The wait that a ``share`` of the prompts does not exceed."""
-        return smallest_reaching(
-            lambda seconds: 1 - self.share_beyond(seconds),
-            share,
-            0.0,
-            self.least + self.ahead + self.window + self.mean,
-        )
-
-    @property
-    def exponential_mean(self) -> float:
-        """The mean of an exponential wait whose 99th percentile exceeds its median by as much."""
-        return (self.wait_at(0.99) - self.wait_at(0.5)) / log(50)
-
-    def for_share(self, met: float, ahead: float, sooner: float = 0.0) -> WaitTail:
-        """The same mean wait where only a share ``met`` of the prompts finds a running step.
-
-        ``ahead`` seconds of the mean are those of steps that were formed before. ``sooner`` of these seconds are no
-        delay, as the host launches the prompt meanwhile: they are in the mean time of a prompt, which is so much longer
-        for prompts that find no running step.
-
-        >>> found = WaitTail(1.0, 3.0, 0.0, 4.0).for_share(0.5, 1.0, 0.25)
-        >>> found == WaitTail(1.25, 2.0, 0.0, 4.0, 0.5, 1.5), found.of_all
-        (True, 2.5)
-        """
-        met = max(LEAST_LOAD, met)
-        window = max(0.0, self.window - 2 * ahead) / met
-        return self._replace(least=self.least + sooner, met=met, ahead=(ahead - sooner) / met, window=window)
 
 
 class PromptQueue(NamedTuple):
@@ -345,7 +266,7 @@ def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float)
     seen = length if budget >= fresh else length - fresh / 2 + budget / 2
     taken = decoding.sequences * decoding.tokens
     remaining = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
-    full = engine.prefill(min(budget, remaining), seen, float(engine.layout.attention_dp), decoding)
+    full = prompt_step(engine, min(budget, remaining), seen, float(engine.layout.attention_dp), decoding)
     return budget / fresh, (decode.total + seconds_added((decode, full), 0.0)) / engine.layout.pp
 
 
@@ -363,7 +284,7 @@ def _prompt_seconds_in_step(
     stages, load = engine.layout.pp, pools.load
     if per_step <= 1:
         return added / stages, 0.0
-    one = engine.prefill(load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp), decoding)
+    one = prompt_step(engine, load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp), decoding)
     computing = max(0.0, one.device - decode.device)
     longer = seconds_added((decode, one), 0.0)
     if longer <= computing:

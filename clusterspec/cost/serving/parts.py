@@ -20,7 +20,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants, launches, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
-from clusterspec.cost.serving.constants import HOST_LAUNCH, LAUNCH, Part, RankLinks, table_origins
+from clusterspec.cost.serving.constants import HOST_LAUNCH, LAUNCH, RECURRENT_STATE, Part, RankLinks, table_origins
 from clusterspec.cost.serving.dense_parts import dense_part, depth_parts, head_part
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
 from clusterspec.cost.serving.rates import DECODE, SMALL
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 CACHE = "cache"
 """The part of a step that reads the cache."""
-RECURRENT_STATE = "recurrent_state"
-"""The part of a step that reads and writes the state of recurrences."""
 BY_PASS = ("bytes_read", "flops", "calls", "layers", "depth")
 """Numbers of a part that count the operations of one pass."""
 

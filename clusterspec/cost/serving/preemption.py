@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.state import Steady
 from clusterspec.records import NamedTuple
 
 STARTED, STARTED_POWER = 0.22, 0.75

@@ -8,17 +8,19 @@ from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
 from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_formed_ahead, steps_wait, wave_load
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail
+from clusterspec.cost.serving.mixed_waits import PromptQueue
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval
+from clusterspec.cost.serving.state import WaitTail
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.waits import LEAST_SHARE, SHARED_ROUNDS, variation_seconds
 from clusterspec.records import dataclass
 from clusterspec.standard import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.steady import Steady
+    from clusterspec.cost.serving.state import Steady
 
 NORMAL = 2.326 / log(50)
 """The mean of an exponential distribution over the standard deviation of a normal distribution if both have the same
@@ -309,7 +311,7 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
     fresh, length = load.fresh_tokens, float(load.input_tokens)
     if fresh > (load.chunk_tokens or fresh):
         return alone
-    found = engine.prefill(prompts_per_step(pools) * fresh, length, float(ranks)).total
+    found = prompt_step(engine, prompts_per_step(pools) * fresh, length, float(ranks)).total
     for _ in range(SHARED_ROUNDS):  # from full steps: where both full and short ones last, fluctuations fill them
         mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
         if pools.shares_prompts_by_step:  # evenly, in steps that have any
@@ -319,7 +321,10 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
             present = (2 + _share_of_steps_formed_ahead(pools, rate, found)) * mean
             routed = (present + steps_of_fullest(present * ranks, 1, ranks)) / 2
         most = max(1.0, mean, min(prompts_per_step(pools), drawn, routed))
-        before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
+        before, found = (
+            found,
+            prompt_step(engine, most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total,
+        )
         if abs(found - before) < 1e-2 * before:
             break
     return max(alone, found)

@@ -10,6 +10,7 @@ from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.records import NamedTuple
 
 LENGTHS = 3
@@ -252,7 +253,7 @@ def _seconds_with_chunks(pools: Pools, found: ReplicaSteps, prefill: StepTime) -
     each, running = prefill.total / chunks, found.ranks * found.prompt_share / found.prompt_step_share
     budget, fresh = float(load.chunk_tokens or load.fresh_tokens), load.fresh_tokens
     seen = load.input_tokens - fresh / 2 + budget / 2
-    full = engine.prefill(budget, seen, min(found.ranks, max(1.0, running))).total
+    full = prompt_step(engine, budget, seen, min(found.ranks, max(1.0, running))).total
     some = 1 - power(1 / chunks, max(1.0, running))
     return each + (some - (chunks - 1) / chunks) * chunks * max(0.0, full - each)
 
@@ -268,4 +269,4 @@ def seconds_of_step(pools: Pools, fullest: float, whole: float, ahead: float) ->
         longer = longest_over_mean(load.input_lengths, max(1.0, whole)) - 1
         fullest += min(longer, max(0.0, (load.chunk_tokens or inf) / fresh - fullest))
     busy = min(float(engine.layout.attention_dp), max(1.0, whole / fullest))
-    return engine.prefill(fullest * fresh, float(load.input_tokens), busy).lasting_after(ahead)
+    return prompt_step(engine, fullest * fresh, float(load.input_tokens), busy).lasting_after(ahead)

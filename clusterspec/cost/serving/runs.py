@@ -9,7 +9,7 @@ from clusterspec.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.mixed_waits import WaitTail
+    from clusterspec.cost.serving.state import WaitTail
 
 MOST_SHARE = 1 - 1e-6
 """The largest share of requests for which a tail is finite."""

@@ -12,7 +12,7 @@ from clusterspec.cost.serving.delays import prompts_of_run
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.quantiles import beta_share, lengths_in_parts, smallest_reaching
-from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.state import Steady
 from clusterspec.cost.serving.waits import steps_of_one_prompt
 from clusterspec.records import NamedTuple
 

@@ -18,7 +18,7 @@ from clusterspec.cost.serving.delays import (
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.held_prompts import steps_until_release
-from clusterspec.cost.serving.mixed_waits import WaitTail, mixed_step_wait
+from clusterspec.cost.serving.mixed_waits import mixed_step_wait
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
@@ -34,13 +34,14 @@ from clusterspec.cost.serving.replica_waits import (
     wait_of_replicas,
 )
 from clusterspec.cost.serving.replicas import runs_in_cycles, wait_in_cycle
+from clusterspec.cost.serving.state import Steady, WaitTail
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
     service_seconds,
     unreceived_wait,
 )
-from clusterspec.records import NamedTuple
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
@@ -50,68 +51,6 @@ TAKEN = 0.01
 """Prompts that take less than this share of the places are neglected."""
 BUSY = inf
 """Excess of requests in flight reported for a plan whose prefill engines are always busy."""
-
-
-class Steady(NamedTuple):
-    """A steady state: a decode step, the steps and seconds of a prompt, and the resulting times.
-
-    ``sequences`` of one attention rank decode concurrently. Each is delayed by the prompts of ``delaying`` sequences;
-    for the median request of a run or an open load the number is ``typical``, for the mean request ``met`` (None:
-    ``delaying``). ``carried`` is the seconds that one prompt adds to the decode steps of the same engine,
-    ``each_token`` the part of it in one gap between tokens; ``share`` is the share of engine time spent on prompts.
-    ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
-    ``loading`` the seconds to read cached tokens. A request spends ``outside`` seconds outside the engines or between
-    them. ``rate`` is the requests per second of the plan. ``ahead`` is the part of the wait for a step that was formed
-    before the prompt came; ``tail`` is the distribution of the wait, if known, and the median prompt waits
-    ``median_above`` longer than the mean one where equal requests stay in step. ``capacity`` is the highest rate that
-    the plan serves, if requests arrive without end at a rate near it.
-    """
-
-    sequences: float
-    typical: float
-    delaying: float
-    decode: StepTime
-    prefill: StepTime
-    prompt: float
-    service: float
-    carried: float
-    tokens_per_step: float
-    tpot: float
-    each_token: float
-    share: float
-    rate: float
-    wait: float
-    loading: float
-    outside: float
-    met: float | None = None
-    ahead: float = 0.0
-    tail: WaitTail | None = None
-    median_above: float = 0.0
-    capacity: float = inf
-
-    @property
-    def typical_token(self) -> float:
-        """The time per output token of the median request, in seconds."""
-        return self.tpot + (self.typical - self.delaying) * self.each_token
-
-    @property
-    def mean_token(self) -> float:
-        """The mean time per output token of a request, in seconds."""
-        return self.tpot if self.met is None else self.tpot + (self.met - self.delaying) * self.each_token
-
-    @property
-    def full_token(self) -> float:
-        """The time per output token if the prompts of all sequences, its own included, delay it, in seconds."""
-        return self.decode.total / self.tokens_per_step + self.sequences * self.each_token
-
-    @property
-    def before_decode(self) -> float:
-        """Seconds from arrival to the start of decoding: queueing, reading cached tokens, and the prompt."""
-        return self.wait + self.loading + self.prompt
-
-    def requests_in_flight(self, ranks: int) -> float:
-        """Requests in flight on the whole plan, including those queued, in prefill, or outside the engines."""
-        return self.sequences * ranks + self.rate * (self.before_decode + self.outside)
 
 
 def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Steady:
@@ -159,7 +98,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False, del
 
 def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime:
     """A step without prompts, with ``sequences`` on each attention rank, the number of a ``decoding`` stage."""
-    return pools.decode.decode(_sequences_of_stage(pools, sequences), decoding.context, decoding.tokens)
+    return decode_step(pools.decode, _sequences_of_stage(pools, sequences), decoding.context, decoding.tokens)
 
 
 def _sequences_of_stage(pools: Pools, sequences: float) -> float:
@@ -249,7 +188,7 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
         if before < sequences:
             sequences = before
             _, context, drafted = sequences_of_step(pools, sequences)
-            decode = engine.decode(_sequences_of_stage(pools, sequences), context, drafted)
+            decode = decode_step(engine, _sequences_of_stage(pools, sequences), context, drafted)
     ahead = seconds_formed_ahead(pools, sequences, (decode, now.prefill), now.carried)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
@@ -291,7 +230,7 @@ def _lone_prompt(pools: Pools) -> StepTime | None:
     load, engine = pools.load, pools.prompts
     if load.concurrency != 1 or engine.layout.attention_dp > 1:
         return None
-    return engine.prefill(load.fresh_tokens, float(load.input_tokens), 1.0)
+    return prompt_step(engine, load.fresh_tokens, float(load.input_tokens), 1.0)
 
 
 def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: float) -> StepTime:
@@ -306,21 +245,23 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
         prompts = decoding.sequences * load.tokens_per_step / load.gaps
         steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0)) * steps_until_release(pools, prompts)
         busy = 1.0 + (busy - 1.0) * -expm1(-prompts * steps)
-    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _decoding_with_prompts(pools, decoding))
+    return prompt_step(pools.prompts, fresh, float(load.input_tokens), busy, _decoding_with_prompts(pools, decoding))
 
 
 def prompt_seconds_with_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
     """Seconds of a prompt of ``length`` tokens, ``fresh`` of them computed, while ``sequences`` decode."""
     engine = pools.prompts
     decoding = _decoding_with_prompts(pools, sequences_of_step(pools, _sequences_met_by_request(pools, sequences)))
-    return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), decoding))
+    return prompt_seconds(
+        engine, prompt_step(engine, max(1.0, fresh), length, float(engine.layout.attention_dp), decoding)
+    )
 
 
 def decoding_seconds(pools: Pools, sequences: float) -> float:
     """Seconds per output token of ``sequences`` on each attention rank that decode without prompts."""
     engine, load = pools.decode, pools.load
     _, context, drafted = sequences_of_step(pools, sequences)
-    return engine.decode(_sequences_of_stage(pools, sequences), context, drafted).total / load.tokens_per_step
+    return decode_step(engine, _sequences_of_stage(pools, sequences), context, drafted).total / load.tokens_per_step
 
 
 def _decoding_with_prompts(pools: Pools, decoding: Decoding) -> Decoding:
@@ -336,7 +277,7 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
     if ranks == 1:
         return 1.0
     rate = sequences * engine.attention_ranks / load.gaps / tpot
-    alone = prompts.prefill(float(load.input_tokens), float(load.input_tokens), float(ranks)).total
+    alone = prompt_step(prompts, float(load.input_tokens), float(load.input_tokens), float(ranks)).total
     return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
 
 

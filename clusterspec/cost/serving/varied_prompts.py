@@ -7,7 +7,9 @@ from itertools import accumulate
 
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
 from clusterspec.cost.serving.quantiles import lengths_in_parts
-from clusterspec.cost.serving.steady import Steady, prompt_seconds_with_decoding
+from clusterspec.cost.serving.state import Steady
+from clusterspec.cost.serving.steady import prompt_seconds_with_decoding
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.records import NamedTuple
 
 HALF = 0.5 - 1e-9
@@ -77,7 +79,7 @@ def _growing_share(pools: Pools, now: Steady) -> float:
         return 1.0
     fresh, length, busy = load.fresh_tokens, load.input_tokens, engine.layout.attention_dp
     whole, half = (
-        prompt_seconds(engine, engine.prefill(max(1.0, part * fresh), part * length, float(busy)))
+        prompt_seconds(engine, prompt_step(engine, max(1.0, part * fresh), part * length, float(busy)))
         for part in (1.0, 0.5)
     )
     return max(0.0, min(1.0, 2 * (whole - half) / now.prompt))

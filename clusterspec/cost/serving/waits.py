@@ -18,6 +18,7 @@ from clusterspec.cost.serving.held_prompts import steps_until_release, wait_unti
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.running_steps import rest_after
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.records import NamedTuple
 
 SHARED_ROUNDS = 8
@@ -240,11 +241,11 @@ def seconds_of_prompts(pools: Pools, together: float, ahead: float = 0.0) -> flo
     fresh, length, ranks = load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp)
     others = (max(1.0, together) - 1) * fresh
     if load.session is None:
-        return engine.prefill(others + fresh, length, ranks).lasting_after(ahead)
+        return prompt_step(engine, others + fresh, length, ranks).lasting_after(ahead)
     from clusterspec.cost.serving.caches import turn_prompts
 
     turns = [each for each in turn_prompts(load) if each.share]
-    steps = [(each.share, engine.prefill(others + each.fresh, each.length, ranks)) for each in turns]
+    steps = [(each.share, prompt_step(engine, others + each.fresh, each.length, ranks)) for each in turns]
     return sum(share * step.lasting_after(ahead) for share, step in steps)
 
 

@@ -10,6 +10,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
 from clusterspec.cost.serving.rounds import Round
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 
 ROUNDED = 1e-9
@@ -27,7 +28,7 @@ def group_of_prompts(pools: Pools, decoding: Decoding) -> tuple[float, StepTime]
 
 def _steps_of_prompts(pools: Pools, prompts: float, decoding: Decoding) -> StepTime:
     load, busy = pools.load, float(pools.prompts.layout.attention_dp)
-    return pools.prompts.prefill(prompts * load.fresh_tokens, float(load.input_tokens), busy, decoding)
+    return prompt_step(pools.prompts, prompts * load.fresh_tokens, float(load.input_tokens), busy, decoding)
 
 
 def prefill_time_in_full_steps(pools: Pools, decoding: Decoding, steps: tuple[StepTime, StepTime]) -> float:

@@ -12,6 +12,7 @@ from clusterspec.cost.serving.carried import carried_prefill, share_of_steps_wit
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from tests.cluster.resolving import clean
 
 ONE = """
@@ -31,8 +32,8 @@ def carried(sequences: float, **changes: object) -> tuple[Pools, float, float]:
     pools = bare_pools(clean(ONE.format(**keys | changes)))
     assert pools is not None
     context = pools.load.input_tokens + 500.0
-    decode = pools.decode.decode(sequences, context)
-    prefill = pools.prompts.prefill(float(pools.load.input_tokens), float(pools.load.input_tokens), 1.0)
+    decode = decode_step(pools.decode, sequences, context)
+    prefill = prompt_step(pools.prompts, float(pools.load.input_tokens), float(pools.load.input_tokens), 1.0)
     found = carried_prefill(pools, (sequences, context), 1.0, (decode, prefill), full=False)
     return pools, decode.total, found
 
@@ -99,11 +100,11 @@ def test_the_launch_of_a_step_with_prompts_begins_while_the_step_before_it_runs(
     assert pools.decode.runs_ahead
     prompts = sequences / 1000
     share = 1 - exp(-prompts)
-    prompt = pools.prompts.prefill(1000.0 * prompts / share, 1000.0, 1.0, Decoding(sequences, 1500.0, 1.0))
+    prompt = prompt_step(pools.prompts, 1000.0 * prompts / share, 1000.0, 1.0, Decoding(sequences, 1500.0, 1.0))
     launched = pools.decode.launches * (0.088e-3 if "vllm" in software else 0.16e-3)
     launched += 0.7e-3 + (sequences + prompts / share) * 3e-6  # scheduling and sampling
     slack = (1 - share) * step + share * max(0.0, prompt.total - launched)
-    longer = max(prompt.device - pools.decode.decode(sequences, 1500.0).device, launched - step - slack)
+    longer = max(prompt.device - decode_step(pools.decode, sequences, 1500.0).device, launched - step - slack)
     assert found == pytest.approx(share / prompts * longer, rel=1e-3)
 
 
@@ -122,13 +123,13 @@ def test_a_step_of_more_tokens_than_graphs_hold_is_launched_kernel_by_kernel() -
         more = 1 - sum(exp(-prompts) * prompts**each / factorial(each) for each in range(fitting + 1))
         beyond = pools.decode.launches * 0.088e-3 + 0.7e-3 + sequences * 3e-6
         assert share_of_fuller_steps(prompts, fitting) == pytest.approx(more / some)
-        least = more / prompts * (beyond - pools.decode.decode(sequences, 600.0).total)
+        least = more / prompts * (beyond - decode_step(pools.decode, sequences, 600.0).total)
         assert least < found < least + 0.02  # and what the device takes for the prompts of all steps
 
 
 def test_prompts_that_the_device_takes_longer_for_than_the_host_add_their_own_time() -> None:
     """Of 8,000 tokens on a dense model: the launches of 80 layers are short against them."""
     pools, _, found = carried(16.0, model="llama-3.1-70b", input=8000)
-    steps = pools.decode.prefill(8000.0, 8000.0, 1.0)
+    steps = prompt_step(pools.decode, 8000.0, 8000.0, 1.0)
     assert steps.floor < 0.3 * steps.device
     assert found == pytest.approx(steps.device, rel=0.05)

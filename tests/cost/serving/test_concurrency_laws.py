@@ -11,6 +11,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving import launches
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.rates import KernelRates
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
 from tests.effort import sampled, thorough
@@ -90,7 +91,7 @@ def test_one_request_waits_for_no_step_formed_ahead(engine: str) -> None:
     assert alone.wait == pytest.approx(0.0, abs=1e-4)
     pools = serving_pools(design(engine, "tp: 8", "concurrency: 1", (1000, 200)))
     assert pools is not None
-    assert alone.prompt_time == pytest.approx(pools.prompts.prefill(1000.0, 1000.0, 1.0).lasting_seconds, rel=1e-6)
+    assert alone.prompt_time == pytest.approx(prompt_step(pools.prompts, 1000.0, 1000.0, 1.0).lasting_seconds, rel=1e-6)
 
 
 @pytest.mark.parametrize("requests", [2, 4, 16])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.step_times import decode_step
 from tests.cost.serving.test_rates import rates
 from tests.cost.serving.test_steps import engine, numbers
 
@@ -13,7 +14,7 @@ DEEPSEEK, LLAMA = "deepseek-v3", "llama-3.1-70b"
 
 def depth_of(found: Engine, sequences: float = 1.0) -> dict[str, float]:
     """The numbers of the part, or empty."""
-    parts = found.decode(sequences, 1000.0).parts
+    parts = decode_step(found, sequences, 1000.0).parts
     return next((part.numbers for part in parts if part.name == "depth"), {})
 
 
@@ -23,7 +24,7 @@ def test_a_product_takes_its_depth_where_its_weights_are_read_sooner() -> None:
     for longer than that, and shared experts run together with the routed ones.
     """
     found = engine(DEEPSEEK, "tp: 8", platform="dgx-h200", framework="sglang", precision="fp8")
-    dense = numbers(found.decode(1.0, 1000.0), "dense")
+    dense = numbers(decode_step(found, 1.0, 1000.0), "dense")
     each = max(1 / dense["bandwidth"], 2 / dense["rate"])
     compressions = 7168 - 7168 * (1536 + 512 + 64) * each / 1.1e-9
     queries = 1536 - 1536 * 16 * (128 + 64) * each / 1.1e-9

@@ -9,8 +9,8 @@ from clusterspec.cost.drafters import drafter_weights
 from clusterspec.cost.formulas.serving import launch_time
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.serving.constants import Part
-from clusterspec.cost.serving.drafting import layer_and_head
 from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.step_times import decode_step, layer_and_head, prompt_step
 from clusterspec.studies import study_text
 from tests.cost.serving.test_steps import engine, numbers
 from tests.settings import SETTINGS
@@ -48,20 +48,20 @@ def drafted(method: str, tokens: int = 4) -> str:
 @pytest.mark.parametrize(("method", "layers"), [("eagle", 1.0), ("mtp", 1.0), ("medusa", 0.0)])
 def test_heads_on_the_model_draft_before_each_step(method: str, layers: float) -> None:
     plain, one = engine("llama-3.1-70b", "tp: 8", drafted("ngram")), engine("llama-3.1-70b", "tp: 8", drafted(method))
-    step, single = one.decode(16.0, 1000.0, 5.0), layer_and_head(plain.decode(16.0, 1000.0).parts, 80)
+    step, single = decode_step(one, 16.0, 1000.0, 5.0), layer_and_head(decode_step(plain, 16.0, 1000.0).parts, 80)
     found = numbers(step, "drafting")
     assert found == pytest.approx({"drafts": 4.0, "layers": layers, **single})
     seconds = 4 * (layers * single["layer"] + single["head"])
-    assert step.total - plain.decode(16.0, 1000.0, 5.0).total == pytest.approx(seconds)
+    assert step.total - decode_step(plain, 16.0, 1000.0, 5.0).total == pytest.approx(seconds)
     beside = Decoding(16.0, 1000.0, 5.0)
-    mixed, before = (each.prefill(1000.0, 1000.0, 1.0, beside).total for each in (one, plain))
+    mixed, before = (prompt_step(each, 1000.0, 1000.0, 1.0, beside).total for each in (one, plain))
     assert mixed - before == pytest.approx(seconds), "also in a step with prompts"
-    assert one.decode(16.0, 1000.0).total == plain.decode(16.0, 1000.0).total, "nothing is drafted"
+    assert decode_step(one, 16.0, 1000.0).total == decode_step(plain, 16.0, 1000.0).total, "nothing is drafted"
 
 
 def test_matches_in_the_prompt_are_free_and_a_draft_model_of_unknown_size_is_left_out() -> None:
     engines = [engine("llama-3.1-70b", "tp: 8", drafted(each)) for each in ("ngram", "draft-model")]
-    found = [each.decode(16.0, 1000.0, 5.0) for each in engines]
+    found = [decode_step(each, 16.0, 1000.0, 5.0) for each in engines]
     assert found[0].total == found[1].total
     assert all("drafting" not in {part.name for part in step.parts} for step in found)
 
@@ -71,7 +71,7 @@ def test_a_simulated_step_drafts_as_long_as_that_of_the_formulas(method: str) ->
     one = engine("llama-3.1-70b", "tp: 8", drafted(method))
     load = one.workload.serving
     assert load is not None
-    step = one.decode(16.0, load.input_tokens + load.output_tokens / 2, 5.0)
+    step = decode_step(one, 16.0, load.input_tokens + load.output_tokens / 2, 5.0)
     drafting = next(part.seconds for part in step.parts if part.name == "drafting")
     assert StepTables.of(one).drafting_seconds(16.0) == pytest.approx(drafting, rel=0.01)
     assert StepTables.of(engine("llama-3.1-70b", "tp: 8", drafted("ngram"))).drafting_seconds(16.0) == 0.0
@@ -80,7 +80,7 @@ def test_a_simulated_step_drafts_as_long_as_that_of_the_formulas(method: str) ->
 def test_more_drafts_than_are_accepted_soon_cost_more_than_they_gain() -> None:
     """With an acceptance that falls with their number, 16 drafts of a layer and a head gain less than 4."""
     few, many = (
-        engine("llama-3.1-70b", "tp: 8", drafted("eagle", tokens)).decode(16.0, 1000.0, tokens + 1.0).total
+        decode_step(engine("llama-3.1-70b", "tp: 8", drafted("eagle", tokens)), 16.0, 1000.0, tokens + 1.0).total
         for tokens in (4, 16)
     )
     assert few / (1 + 4 * 0.6) < many / (1 + 16 * 0.2)

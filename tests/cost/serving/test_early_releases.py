@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from tests.cost.serving.test_steps import engine, numbers
 
 DEEPSEEK, LLAMA = "deepseek-v3", "llama-3.1-70b"
@@ -32,7 +33,7 @@ def test_kernels_that_later_releases_fuse_are_counted_in_each_layer(
     software: str, platform: str, attention: int, experts: int
 ) -> None:
     found = engine(DEEPSEEK, "tp: 8", platform=platform, framework=software)
-    launch = numbers(found.decode(8.0, 1000.0), "launch")
+    launch = numbers(decode_step(found, 8.0, 1000.0), "launch")
     assert launch["small"] == attention * (DENSE + EXPERTS) + experts * EXPERTS
     assert launch["small_kernel"] == (6e-6 if platform == "mi300x-ubb8" else 2e-6)
 
@@ -54,7 +55,7 @@ def test_models_that_run_on_pytorch_before_its_default_graphs_are_launched_kerne
 ) -> None:
     """13 counted kernels of a layer, at 60 us with those around each, are 0.8 ms."""
     found = engine(model, "tp: 8", stated, platform="dgx-h200", framework=software)
-    step = found.decode(1.0, 1000.0)
+    step = decode_step(found, 1.0, 1000.0)
     assert ("host_launch" in {part.name for part in step.parts}) is not captured
     assert (numbers(step, "launch")["fused"] > 0) is (model == DEEPSEEK)
     if not captured:
@@ -68,10 +69,10 @@ def test_slices_of_all_experts_gather_every_token_and_scatter_the_sums() -> None
     """Eight replicas with 64 tokens each: a rank receives 7/8 of 512 tokens and sends as much back, in 16 bits."""
     sliced = engine(DEEPSEEK, "tp: 1, attention_dp: 8, ep: 1", platform="dgx-h200")
     whole = engine(DEEPSEEK, "tp: 1, attention_dp: 8, ep: 8", platform="dgx-h200")
-    found, copies = (numbers(each.decode(64.0, 1000.0), "expert_exchange") for each in (sliced, whole))
+    found, copies = (numbers(decode_step(each, 64.0, 1000.0), "expert_exchange") for each in (sliced, whole))
     assert (found["tokens"], found["copies"], found["bytes_each"]) == (512, 7 / 8, 4)
     assert (copies["copies"], copies["bytes_each"]) == (8, 3) and copies["tokens"] >= 64
-    seconds = [sliced.prefill(tokens, tokens, 8.0).total for tokens in (1.0, 256.0, 257.0, 4096.0)]
+    seconds = [prompt_step(sliced, tokens, tokens, 8.0).total for tokens in (1.0, 256.0, 257.0, 4096.0)]
     assert seconds == sorted(seconds)
-    alone = numbers(sliced.prefill(64.0, 64.0, 1.0), "expert_exchange")
+    alone = numbers(prompt_step(sliced, 64.0, 64.0, 1.0), "expert_exchange")
     assert alone["tokens"] == 64  # the other replicas have none

@@ -14,6 +14,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.cost.serving.waits import step_ahead
 from tests.cluster.resolving import clean
@@ -71,9 +72,9 @@ def test_prompts_of_all_replicas_cost_the_steps_of_one_release() -> None:
     Those of a case lengthen one step by little more than one of them; started at once, nearly each lengthens its own.
     """
     held, load = engines(9), engines(9).load
-    decode = held.decode.decode(10.0, 1200.0)
+    decode = decode_step(held.decode, 10.0, 1200.0)
     sequences, gained = (0.02 * load.gaps, 1200.0), 1.0
-    prompt = held.prompts.prefill(1000.0, 1000.0, 1.0, Decoding(*sequences, 1.0))
+    prompt = prompt_step(held.prompts, 1000.0, 1000.0, 1.0, Decoding(*sequences, 1.0))
     steps: tuple[StepTime, StepTime] = decode, prompt
     found = carried_prefill(held, sequences, gained, steps, full=False)
     one = seconds_added(steps, step_ahead(held, steps, 0.1))
@@ -86,11 +87,11 @@ def test_prompts_of_all_replicas_cost_the_steps_of_one_release() -> None:
 def test_a_release_takes_as_long_as_the_replica_with_the_most_prompts(prompts: float) -> None:
     """Each of 8 replicas has started some prompts of 1,000 tokens by then, one of them up to 2.5 more."""
     held = engines(9)
-    decode = held.decode.decode(10.0, 1200.0)
-    prompt = held.prompts.prefill(1000.0, 1000.0, 1.0, Decoding(10.0, 1200.0, 1.0))
+    decode = decode_step(held.decode, 10.0, 1200.0)
+    prompt = prompt_step(held.prompts, 1000.0, 1000.0, 1.0, Decoding(10.0, 1200.0, 1.0))
     found = carried_prefill(held, (prompts * held.load.gaps, 1200.0), 1.0, (decode, prompt), full=False)
     started = prompts * steps_until_release(held, prompts)
-    mean, most = (held.prompts.prefill(each * 1000, 1000.0, 8.0).total for each in (started, started + 2.5))
+    mean, most = (prompt_step(held.prompts, each * 1000, 1000.0, 8.0).total for each in (started, started + 2.5))
     assert mean < found * started < most
 
 

@@ -13,6 +13,7 @@ from clusterspec.cost.serving.latency import ServingTimes, range_factors, servin
 from clusterspec.cost.serving.percentiles import latency_factors
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import decoding_seconds
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
 from tests.effort import each, thorough
@@ -116,7 +117,7 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     # steps of 8,192 tokens, of which 10 decode: half of the 20 requests of each engine; the rest are prompts of 2,000
     pools = serving_pools(clean(PLAN.format(load=PLANS["run"][0], layout="tp: 8", framework="vllm")))
     assert pools is not None
-    step = pools.prompts.prefill(8182.0, 2000.0, 1.0, Decoding(10.0, 2000 + 101 / 2, 1.0))
+    step = prompt_step(pools.prompts, 8182.0, 2000.0, 1.0, Decoding(10.0, 2000 + 101 / 2, 1.0))
     assert run.service == pytest.approx(step.lasting_seconds / (8182 / 2000) / 2)
     assert run.service < found.state.service / 2  # of one prompt with all sequences
     assert run.prompt == pytest.approx(found.state.wait + found.prompt_time)

@@ -20,7 +20,8 @@ from clusterspec.cost.serving.latency import (
 )
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.runs import FiniteRun
-from clusterspec.cost.serving.steady import Steady, decoding_seconds
+from clusterspec.cost.serving.state import Steady
+from clusterspec.cost.serving.steady import decoding_seconds
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.source import Written

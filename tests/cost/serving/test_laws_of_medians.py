@@ -8,9 +8,9 @@ import pytest
 
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.constants import LOSSES, RANGES, TAILS
+from clusterspec.cost.serving.flight_times import _median_above_mean, _request_waits
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.preemption import FullCache
-from clusterspec.cost.serving.times import _median_above_mean, _request_waits
 from clusterspec.records import replace
 from tests.cost.serving.test_steady import APART, CLOSED, OPEN, STEADY, pools
 

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.serving import launches
 from clusterspec.cost.serving.rates import KernelRates
+from clusterspec.cost.serving.step_times import decode_step
 from tests.catalog.shipped import CATALOG
 from tests.cost.serving.test_rates import rates
 from tests.cost.serving.test_steps import engine, numbers
@@ -36,7 +37,7 @@ def test_norms_are_kernels_of_their_own_where_the_release_does_not_fuse_them(
     found = engine(model, layout, platform=platform, framework=software, precision="fp8")
     assert launches.separates_norms(found.layout, found.model, found.cluster.accelerator) is apart
     layers, latent = found.model.layers, model == DEEPSEEK
-    small = numbers(found.decode(8.0, 1000.0), "launch")["small"]
+    small = numbers(decode_step(found, 8.0, 1000.0), "launch")["small"]
     assert small == (0 if latent else layers * (4 if apart else 2))
 
 
@@ -67,4 +68,4 @@ def test_linear_attention_beside_latent_attention_has_its_own_norms_and_elementw
 ) -> None:
     """20 of 27 layers of Kimi-Linear; the others have them in the kernels of latent attention."""
     found = engine("kimi-linear-48b-a3b", layout, platform="dgx-h200", framework="vllm, software: vllm 0.20")
-    assert numbers(found.decode(1.0, 1000.0), "launch")["small"] == 20 * kernels
+    assert numbers(decode_step(found, 1.0, 1000.0), "launch")["small"] == 20 * kernels

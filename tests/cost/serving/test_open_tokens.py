@@ -11,6 +11,7 @@ from clusterspec.cost.serving.delays import own_sequence
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import decoded_tokens
 from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares, runs_prompts_first
+from clusterspec.cost.serving.step_times import decode_step
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
@@ -57,7 +58,7 @@ def test_sequences_that_decode_together_slow_each_other_as_if_they_shared_a_proc
     found = serving_times(clean(design(input=32000, output=4000, load=load)))
     assert found is not None
     context = 32000 + decoded_tokens(one.load)
-    seconds = [one.decode.decode(float(number), context).total for number in range(1, 200)]
+    seconds = [decode_step(one.decode, float(number), context).total for number in range(1, 200)]
     weights = [
         1.0,
         *accumulate(

@@ -10,12 +10,13 @@ import pytest
 
 from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.formulas.serving import stream_time
-from clusterspec.cost.serving.constants import Part, StepTime
+from clusterspec.cost.serving.constants import RECURRENT_STATE, Part, StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
 from clusterspec.cost.serving.expert_parts import fullest_load_factor
-from clusterspec.cost.serving.parts import CACHE, RECURRENT_STATE, repeated_reads
+from clusterspec.cost.serving.parts import CACHE, repeated_reads
 from clusterspec.cost.serving.pools import most_sequences_with_prompts
 from clusterspec.cost.serving.rates import KernelRates, dense_rate_share, remaining_rate_share
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.waits import StepsWithPrompts
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
@@ -58,7 +59,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
         # 64 rows compute at the rate of 256 beyond the floor, and read weights at 0.98 of the rate of few; a call
         # reads 32 MB of cache at 29 % of the rate, and 1 MB is summed two thirds of the way, in logarithms, from 256 KB
         # (11 us) to 2 MB (19 us)
-        lambda: made("llama").decode(64.0, 1000.0),
+        lambda: decode_step(made("llama"), 64.0, 1000.0),
         {
             "dense": {"bytes_read": 2 * (DENSE + NORMS), "flops": 2 * 64 * (DENSE + NORMS), "rate": BEYOND,
                       "bandwidth": 0.98 * 0.86 * HBM},
@@ -72,7 +73,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # the last 3,000 of 4,000 tokens see 2,500 in the mean; three in four end
-        lambda: made("llama").prefill(3000.0, 4000.0, 1.0),
+        lambda: prompt_step(made("llama"), 3000.0, 4000.0, 1.0),
         {
             "dense": {"bytes_read": 2 * (DENSE + NORMS), "flops": 2 * 3000 * (DENSE + NORMS)},
             "head": {"flops": 2 * 0.75 * HEAD, "rate": BEYOND * 0.75 / 64},
@@ -83,7 +84,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # both stages together, on four ranks each
-        lambda: made("stages").decode(64.0, 1000.0),
+        lambda: decode_step(made("stages"), 64.0, 1000.0),
         {
             "dense": {"bytes_read": 2 * (2 * DENSE + NORMS)},
             "cache": {"bytes_read": 64 * 1000 * 2 * 2 * 128 * 2},
@@ -92,7 +93,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # 4,096 copies reach all 256 experts; 15 of 16 parts over 8 NICs of 50 GB/s
-        lambda: made("wide").decode(32.0, 1000.0),
+        lambda: decode_step(made("wide"), 32.0, 1000.0),
         {
             "experts": {"bytes_read": 58 * 16 * EXPERT, "flops": 2 * 58 * EXPERT * 32 * 8 * 1.5,
                         "bandwidth": 0.80 * HBM},
@@ -108,7 +109,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # one sequence on one of 16 ranks
-        lambda: made("wide").decode(1 / 16, 1000.0),
+        lambda: decode_step(made("wide"), 1 / 16, 1000.0),
         {
             "experts": {"flops": 2 * 58 * EXPERT * 8 / 16 * 1.5},
             "activations": {"bytes_read": MOVED_WIDE + 4 * 58 * 8 / 16 * 7168 * 2},
@@ -118,7 +119,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # a copy for each domain that a token reaches, and no more than all tokens
-        lambda: made("wide").prefill(4096.0, 4096.0, 16.0),
+        lambda: prompt_step(made("wide"), 4096.0, 4096.0, 16.0),
         {
             "expert_exchange": {"copies": 2 * (1 - 0.5**8), "tokens": 4096 / (1 - 0.5**8)},
             "attention": {"flops": 2 * 4096 * 61 * 2048 * 128 * (2 * 128 + 64)},
@@ -127,7 +128,7 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # the squares of the queries and of the keys of 64 tokens, 4 bytes each, in 62 layers: the smallest all-reduce
-        lambda: made("minimax").decode(64.0, 1000.0),
+        lambda: decode_step(made("minimax"), 64.0, 1000.0),
         {
             "norm_all_reduce": {"calls": 62, "each": 5.6e-6},
             "launch": {"launches": (2 + 6 - 4 + 2) * 62, "fused": 62},
@@ -135,12 +136,12 @@ STEPS: list[tuple[Callable[[], StepTime], dict[str, Numbers]]] = [
     ),
     (
         # 32,768 tokens have 256 KiB of squares
-        lambda: made("minimax").decode(32768.0, 10.0),
+        lambda: decode_step(made("minimax"), 32768.0, 10.0),
         {"norm_all_reduce": {"calls": 62, "each": 11e-6}},
     ),
     (
         # four copies; each rank has an eighth of all experts
-        lambda: made("mixtral").decode(2.0, 1000.0),
+        lambda: decode_step(made("mixtral"), 2.0, 1000.0),
         {
             "experts": {"flops": 2 * 32 * 3 * 4096 * 14336 * 4 / 8},
             "activations": {"bytes_read": 32 * 2 * (2 * 8 * 4096 + 2 * 2 * 128 * (4 + 2)) + 4 * 4 * 32 * 4096 * 2},
@@ -164,7 +165,7 @@ def test_heads_that_read_a_key_separately_read_at_once_in_steps_with_prompts() -
     one = engine("qwen3-8b", platform="dgx-a100")
     beside = Decoding(40.0, 1000.0, 1.0)
     read = 40 * 1000 * 2 * 8 * 128 * 2
-    alone, mixed = one.decode(40.0, 1000.0), one.prefill(500.0, 500.0, 1.0, beside)
+    alone, mixed = decode_step(one, 40.0, 1000.0), prompt_step(one, 500.0, 500.0, 1.0, beside)
     assert numbers(alone, "cache")["bytes_read"] == pytest.approx(read)
     assert numbers(alone, "cache")["bandwidth"] == pytest.approx(one.rates.cache_read_rate(read))
     assert numbers(mixed, "cache")["bytes_read"] == pytest.approx(read * 4 / 1.3)
@@ -175,7 +176,7 @@ def test_heads_that_read_a_key_separately_read_at_once_in_steps_with_prompts() -
 def test_norms_over_all_heads_sum_squares_only_where_ranks_share_the_heads() -> None:
     """One rank has all heads; a model that normalizes each head by itself sums nothing over ranks."""
     alone, four = (engine("minimax-m2", f"tp: {ranks}") for ranks in (1, 4))
-    names = [{part.name for part in each.decode(1.0, 100.0).parts} for each in (alone, four, made("mixtral"))]
+    names = [{part.name for part in decode_step(each, 1.0, 100.0).parts} for each in (alone, four, made("mixtral"))]
     assert ["norm_all_reduce" in each for each in names] == [False, True, False]
     assert four.launches - alone.launches == 2 * 62
     assert four.host_launches - alone.host_launches == (2 + 1) * 62, "and their all-reduce"
@@ -355,17 +356,17 @@ def trainium(accelerator: str = "trainium1") -> Engine:
 
 def test_scores_pass_through_memory_where_no_fused_kernel_keeps_them_on_the_chip() -> None:
     """40 layers, two heads of a rank, 4,096 × 2,048 keys seen, 320 B each, at 0.8 of half of 820 GB/s: 0.65 s."""
-    (part,) = (each for each in trainium().prefill(4096.0, 4096.0, 1.0).parts if each.name == "attention")
+    (part,) = (each for each in prompt_step(trainium(), 4096.0, 4096.0, 1.0).parts if each.name == "attention")
     assert part.numbers["bytes_read"] == pytest.approx(40 * 2 * 4096 * 2048 * 320)
     assert part.numbers["bandwidth"] == pytest.approx(0.8 * 410e9)
     assert part.seconds == pytest.approx(40 * 2 * 4096 * 2048 * 320 / (0.8 * 410e9))
-    cached = trainium().prefill(1024.0, 4096.0, 1.0)  # the last quarter sees 3,584 tokens in the mean
+    cached = prompt_step(trainium(), 1024.0, 4096.0, 1.0)  # the last quarter sees 3,584 tokens in the mean
     assert numbers(cached, "attention")["bytes_read"] == pytest.approx(40 * 2 * 1024 * 3584 * 320)
-    assert "bytes_read" not in numbers(trainium("trainium2").prefill(4096.0, 4096.0, 1.0), "attention")
+    assert "bytes_read" not in numbers(prompt_step(trainium("trainium2"), 4096.0, 4096.0, 1.0), "attention")
 
 
 def test_a_prompt_beyond_the_limit_of_scores_in_memory_takes_no_less_than_one_at_it() -> None:
-    steps = [trainium().prefill(length, length, 1.0) for length in (4096.0, 8192.0, 8200.0, 16384.0, 131072.0)]
+    steps = [prompt_step(trainium(), length, length, 1.0) for length in (4096.0, 8192.0, 8200.0, 16384.0, 131072.0)]
     times = [each.total for each in steps]
     assert times == sorted(times)
     read = [each.steps * numbers(each, "attention")["bytes_read"] for each in steps[1:]]

@@ -17,7 +17,6 @@ from clusterspec.cost.serving.balance import placed_experts, slots_hit, token_sh
 from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.highest import largest_satisfying
 from clusterspec.cost.serving.latency import ServingTimes
-from clusterspec.cost.serving.mixed_waits import WaitTail
 from clusterspec.cost.serving.percentiles import _prompts_in_step as prompts_in_step
 from clusterspec.cost.serving.percentiles import (
     _several_prompts,
@@ -30,6 +29,7 @@ from clusterspec.cost.serving.percentiles import (
 from clusterspec.cost.serving.quantiles import clustered_quantile, gamma_share, poisson_quantile
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, wait_in_growing_queue
 from clusterspec.cost.serving.shares import PromptShares
+from clusterspec.cost.serving.state import WaitTail
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan
 from tests.effort import each, telling, thorough

@@ -11,6 +11,7 @@ from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.plan_engines import cache_capacity
 from clusterspec.cost.serving.recurrent_parts import OTHER_KERNELS, floor_seconds, kept_bytes, prompt_parts, state_bytes
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import numbers
@@ -53,7 +54,7 @@ def test_64_states_are_read_and_written_in_each_step() -> None:
     """A state has 48 x 128 x 128 elements and three of the convolution for each of 10,240 channels, in 32 bits."""
     state = 48 * 4 * (48 * 128 * 128 + 3 * 10240)
     assert state_bytes(engine()) == pytest.approx(state, rel=1e-9)
-    found = numbers(engine().decode(64.0, 8192.0), "recurrent_state")
+    found = numbers(decode_step(engine(), 64.0, 8192.0), "recurrent_state")
     assert found["moved"] * found["calls"] == pytest.approx(64 * 2 * state)
     assert found["bandwidth"] == pytest.approx(0.78 * 4.8e12)
     assert found["floor"] == pytest.approx(5.8e-6 + OTHER_KERNELS.value)
@@ -71,7 +72,7 @@ def test_more_tokens_sequences_and_heads_never_take_less(model: str, platform: s
         before = now
     before = 0.0
     for sequences in (1.0, 8.0, 64.0, 512.0):
-        now = one.decode(sequences, 4096.0).total
+        now = decode_step(one, sequences, 4096.0).total
         assert now >= before
         before = now
 
@@ -85,16 +86,16 @@ def test_prompts_that_share_a_step_take_no_longer_than_one_of_as_many_tokens() -
 def test_no_recurrence_without_layers_that_have_one() -> None:
     one = engine("qwen3-32b")
     assert prompt_parts(one, 8192.0, 8192.0) == () and floor_seconds(one) == 0.0
-    assert "recurrent_state" not in {part.name for part in one.decode(8.0, 4096.0).parts}
+    assert "recurrent_state" not in {part.name for part in decode_step(one, 8.0, 4096.0).parts}
 
 
 @pytest.mark.parametrize("model", HYBRIDS)
 def test_the_simulation_has_the_same_step(model: str) -> None:
     one = engine(model, tp=2)
     tables = StepTables.of(one)
-    assert tables.decode_seconds(64.0, 4096.0, 64.0) == pytest.approx(one.decode(64.0, 4096.0).total, rel=0.02)
+    assert tables.decode_seconds(64.0, 4096.0, 64.0) == pytest.approx(decode_step(one, 64.0, 4096.0).total, rel=0.02)
     prompt = tables.mixed_seconds((0.0, 0.0), (8192.0, tables.attention_seconds(0.0, 8192.0), 1), 1.0)
-    assert prompt == pytest.approx(one.prefill(8192.0, 8192.0, 1.0).total, rel=0.02)
+    assert prompt == pytest.approx(prompt_step(one, 8192.0, 8192.0, 1.0).total, rel=0.02)
 
 
 def test_states_and_tokens_have_pools_of_their_own_in_sglang() -> None:

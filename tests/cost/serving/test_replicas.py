@@ -16,6 +16,7 @@ from clusterspec.cost.serving.quantiles import longest_over_mean
 from clusterspec.cost.serving.receptions import Reception, reception_at
 from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps, steps_at_rate
 from clusterspec.cost.serving.replicas import PromptCycle, prefill_time_of_replicas, prompt_cycle
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.waits import variation_seconds
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
@@ -141,7 +142,7 @@ def eight(lengths: str = "1000", more: str = "", budget: int = 8192) -> tuple[Po
     """Eight replicas of attention, with a step that decodes and one prompt alone."""
     pools = bare_pools(clean(EIGHT.format(input=lengths, more=more, budget=budget)))
     assert pools is not None
-    prompt = pools.prompts.prefill(1000.0, 1000.0, 1.0)
+    prompt = prompt_step(pools.prompts, 1000.0, 1000.0, 1.0)
     return pools, (prompt._replace(total=0.01, floor=0.0), prompt)
 
 

@@ -12,6 +12,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.running_steps import lead_of_launch, rest_after
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.cost.serving.waits import seconds_of_prompts
 from clusterspec.records import replace
@@ -112,8 +113,8 @@ def test_steps_of_turns_last_as_long_as_the_mean_of_short_and_long_ones() -> Non
     pools = pools._replace(load=replace(pools.load, prefix_hit=0.81))
     load, engine = pools.load, pools.prompts
     turns = [each for each in turn_prompts(load) if each.share]
-    apart = [(each.share, engine.prefill(each.fresh, each.length, 1.0).lasting_seconds) for each in turns]
+    apart = [(each.share, prompt_step(engine, each.fresh, each.length, 1.0).lasting_seconds) for each in turns]
     found = sum(share * seconds for share, seconds in apart)
     assert sum(each.share * each.fresh for each in turns) == pytest.approx(load.fresh_tokens)
     assert seconds_of_prompts(pools, 1.0) == pytest.approx(found)
-    assert found > engine.prefill(load.fresh_tokens, float(load.input_tokens), 1.0).lasting_seconds
+    assert found > prompt_step(engine, load.fresh_tokens, float(load.input_tokens), 1.0).lasting_seconds

@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.sparse_parts import selects_keys
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import numbers
@@ -33,7 +34,7 @@ def engine(model: str, tp: int = 8, cache: str = "bf16", platform: str = "dgx-h2
 def test_layers_with_an_index_read_the_selected_keys_and_the_others_all() -> None:
     """MiniMax-M3 on 4 ranks: 57 of 60 layers with an index; one head of 128 for keys and values on each rank."""
     for context in (1000.0, 30000.0):
-        step = engine("minimax-m3", tp=4).decode(32.0, context)
+        step = decode_step(engine("minimax-m3", tp=4), 32.0, context)
         core, keys = numbers(step, "cache"), numbers(step, "index_keys")
         read = 32 * (57 * min(2048, context) + 3 * context) * 2 * 128 * 2
         assert [core["calls"], core["bytes_read"]] == pytest.approx([60, read / 60])
@@ -43,7 +44,7 @@ def test_layers_with_an_index_read_the_selected_keys_and_the_others_all() -> Non
 
 def test_prompts_multiply_the_selected_keys() -> None:
     """The mean token of 4,096 sees 1,536 selected ones; scores of blocks of 128 tokens are written."""
-    step = engine("minimax-m3", tp=4).prefill(4096.0, 4096.0, 1.0)
+    step = prompt_step(engine("minimax-m3", tp=4), 4096.0, 4096.0, 1.0)
     core, scores = numbers(step, "latent_attention"), numbers(step, "index_scores")
     assert core["flops"] == pytest.approx(2 * 4096 * 16 * 256 * (57 * 1536 + 3 * 2048))
     assert scores["flops"] == pytest.approx(4096 * 57 * 2048 * 4 * 128 * 2)
@@ -56,7 +57,7 @@ def test_compressed_layers_read_their_window_and_few_entries() -> None:
     every rank reads them in full, with 64 rows of heads.
     """
     context = 32768.0
-    step = engine("deepseek-v4-flash").decode(16.0, context)
+    step = decode_step(engine("deepseek-v4-flash"), 16.0, context)
     core, keys = numbers(step, "latent_attention"), numbers(step, "index_keys")
     entries = 21 * (128 + 512) + 20 * (128 + 256) + 2 * 128
     assert core["calls"] == 43
@@ -67,14 +68,14 @@ def test_compressed_layers_read_their_window_and_few_entries() -> None:
 
 
 def test_short_contexts_have_fewer_entries_than_the_selection() -> None:
-    step = engine("deepseek-v4-flash").decode(16.0, 1024.0)
+    step = decode_step(engine("deepseek-v4-flash"), 16.0, 1024.0)
     entries = 21 * (128 + 256) + 20 * (128 + 8) + 2 * 128
     assert numbers(step, "latent_attention")["bytes_read"] == pytest.approx(16 * entries * 512 * 2 / 43)
 
 
 def test_prompts_of_compressed_layers_see_half_of_their_entries() -> None:
     """Of 4,096 tokens, 1,024 light entries: the mean token sees 384 of at most 512, and 16 of 32 heavy ones."""
-    step = engine("deepseek-v4-flash").prefill(4096.0, 4096.0, 1.0)
+    step = prompt_step(engine("deepseek-v4-flash"), 4096.0, 4096.0, 1.0)
     core, scores = numbers(step, "latent_attention"), numbers(step, "index_scores")
     entries = 21 * (128 + 384) + 20 * (128 + 16)
     assert core["flops"] == pytest.approx(4096 * entries * 2 * 64 * 1024)
@@ -92,10 +93,10 @@ def test_compressed_attention_has_five_gemms_and_its_index_three() -> None:
 @pytest.mark.parametrize("platform", ["dgx-h200", "dgx-b200"])
 def test_a_longer_context_or_prompt_never_costs_less(model: str, platform: str) -> None:
     one = engine(model, platform=platform)
-    steps = [one.decode(64.0, context).total for context in CONTEXTS]
+    steps = [decode_step(one, 64.0, context).total for context in CONTEXTS]
     if platform == "dgx-h200":  # on B200 a call of 2 MB takes longer than one of 32 in the table of any attention
         assert steps == sorted(steps)
-    prompts = [one.prefill(length, length, 1.0).total for length in CONTEXTS]
+    prompts = [prompt_step(one, length, length, 1.0).total for length in CONTEXTS]
     assert prompts == sorted(prompts)
 
 
@@ -105,5 +106,5 @@ def test_long_contexts_cost_less_than_dense_ones(model: str) -> None:
     work = replace(one.workload, model=replace(one.model, sparse=None, compressed=None))
     dense = Engine.of(one.cluster, work, one.layout, one.replicas)
     assert dense is not None and not selects_keys(dense)
-    assert one.decode(64.0, 131072.0).total < dense.decode(64.0, 131072.0).total
-    assert one.prefill(65536.0, 65536.0, 1.0).total < dense.prefill(65536.0, 65536.0, 1.0).total
+    assert decode_step(one, 64.0, 131072.0).total < decode_step(dense, 64.0, 131072.0).total
+    assert prompt_step(one, 65536.0, 65536.0, 1.0).total < prompt_step(dense, 65536.0, 65536.0, 1.0).total

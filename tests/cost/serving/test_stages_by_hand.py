@@ -7,13 +7,14 @@ from math import expm1, pi, sqrt
 import pytest
 
 from clusterspec.cost.formulas.queues import steps_wait
-from clusterspec.cost.serving import delays, loads, steady, times, waits
+from clusterspec.cost.serving import delays, flight_times, loads, steady, waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.state import Steady
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.cost.serving.waits import StepsWithPrompts
 from clusterspec.records import replace
@@ -82,11 +83,11 @@ def test_prompts_of_a_run_that_starts_together_fill_steps_with_half_of_the_seque
     """32 requests on four engines are 8 each, of which 4 decode, 2 in each of two stages."""
     engine = RUN.prompts
     budget = (4096 - 2.0) / 2000
-    step = engine.prefill(budget * 2000, 2000.0, 1.0, Decoding(2.0, 2000 + 101 / 2, 1.0))
+    step = prompt_step(engine, budget * 2000, 2000.0, 1.0, Decoding(2.0, 2000 + 101 / 2, 1.0))
     assert loads._starting_service(RUN, 32.0) == pytest.approx(step.lasting_seconds / 2 / budget / 4)
-    alone = engine.prefill(2000.0, 2000.0, 1.0, NOTHING)
+    alone = prompt_step(engine, 2000.0, 2000.0, 1.0, NOTHING)
     assert loads._starting_service(RUN, 4.0) == pytest.approx(alone.lasting_seconds / 2 / 4)
-    many = engine.prefill(4096.0, 2000.0, 1.0, NOTHING)  # 12 more prompts come: 3 of each engine
+    many = prompt_step(engine, 4096.0, 2000.0, 1.0, NOTHING)  # 12 more prompts come: 3 of each engine
     assert loads._starting_service(RUN, 4.0, waiting=12.0) == pytest.approx(
         many.lasting_seconds / 2 / (4096 / 2000) / 4
     )
@@ -126,11 +127,11 @@ def test_an_offline_run_is_its_waves() -> None:
 
 def test_sequences_without_prompts_decode_at_the_pace_of_their_stage() -> None:
     """12 sequences are 6 in each of two stages; a step gains 1.5 tokens of each and computes two."""
-    step = CLOSED.decode.decode(6.0, 2000 + 101 / 2, 2.0)
+    step = decode_step(CLOSED.decode, 6.0, 2000 + 101 / 2, 2.0)
     assert steady.decoding_seconds(CLOSED, 12.0) == pytest.approx(step.total / 1.5)
     assert delays.sequences_of_step(CLOSED, 12.0) == Decoding(6.0, 2000 + 101 / 2, 2.0)
     assert delays.sequences_of_step(CLOSED, 0.5).sequences == 1.0
-    least = CLOSED.decode.decode(1.0, 2000 + 101 / 2, 2.0)
+    least = decode_step(CLOSED.decode, 1.0, 2000 + 101 / 2, 2.0)
     assert steady.decoding_seconds(CLOSED, 0.1) == pytest.approx(least.total / 1.5)
 
 
@@ -248,7 +249,7 @@ def test_the_wait_of_a_prompt_is_that_of_the_kind_of_steps_of_its_engine() -> No
     steps = (DECODE, PREFILL)
     loop, open_ = pools("concurrency: 64", "sglang"), pools("request_rate: 4", "sglang")
     assert loop.decode.prompts_alone and open_.decode.prompts_alone and not CLOSED.decode.prompts_alone
-    assert [times._budget_limits_places(each) for each in (loop, open_, CLOSED)] == [False, False, True]
+    assert [flight_times._budget_limits_places(each) for each in (loop, open_, CLOSED)] == [False, False, True]
     found = waits.mixed_prompt_wait(loop, steps, 0.1, 0.2, (16.0, 0.5))  # other batches decode while prompts run
     assert found == pytest.approx(waits._wait_amid_steps_of_prompts(loop, 0.01, 0.1, loop.share_with_others))
     lone = loop._replace(decode=replace(loop.decode, layout=replace(loop.decode.layout, pp=1)))
@@ -288,7 +289,7 @@ def test_ranks_of_a_prefill_engine_are_busy_with_the_prompts_of_their_rate() -> 
     """
     apart = serving_pools(clean(APART))
     assert apart is not None and apart.prompts.replicas == 2 and apart.decode.attention_ranks == 8
-    alone = apart.prompts.prefill(2000.0, 2000.0, 8.0).total
+    alone = prompt_step(apart.prompts, 2000.0, 2000.0, 8.0).total
     for sequences in (0.5, 8.0):
         rate = sequences * 8 / 100 / 0.05
         assert steady._busy_ranks(apart, sequences, 0.05) == pytest.approx(min(8.0, 1 + rate / 2 * alone * 7 / 8))

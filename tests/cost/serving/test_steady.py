@@ -19,7 +19,8 @@ from clusterspec.cost.serving.pools import (
     prompts_per_step,
 )
 from clusterspec.cost.serving.shares import fills_places
-from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.state import Steady
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, variation_seconds
 from clusterspec.records import replace
@@ -303,7 +304,7 @@ def test_a_prompt_shorter_than_its_chunk_meets_the_prompts_of_other_ranks_in_one
         one = one._replace(load=replace(one.load, chunk_tokens=chunk))
         decoding = sequences_of_step(one, 4.0)
         busy = 1 + 7 * (1 - exp(-decoding.sequences / 255 * steps))
-        expected = one.prompts.prefill(float(input_tokens), float(input_tokens), busy, decoding)
+        expected = prompt_step(one.prompts, float(input_tokens), float(input_tokens), busy, decoding)
         found = steady._prompt_step(one, 4.0, decoding, 0.05)
         assert found.steps == expected.steps and found.total == pytest.approx(expected.total, rel=1e-9)
 

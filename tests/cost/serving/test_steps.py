@@ -9,6 +9,7 @@ import pytest
 from clusterspec.cost.serving.constants import UNEVEN, Part, StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
 from clusterspec.cost.serving.parts import prompt_attention_parts
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.quantity import precision_width
 from tests.cluster.resolving import clean
 
@@ -52,7 +53,7 @@ def test_narrower_weights_never_slow_a_single_request() -> None:
         assert design.cluster and design.workload and design.layout
         found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
         assert found is not None
-        times.append(found.decode(1.0, 1000.0).total)
+        times.append(decode_step(found, 1.0, 1000.0).total)
     assert times[0] > times[1] > times[2]
 
 
@@ -70,7 +71,7 @@ def test_dense_gemms_of_eight_bits_compute_at_the_rate_of_the_scales_of_their_we
             each: one.rates.padded_gemm_rate("fp8", 4096.0, one.peak, framework, blocks=each) for each in (True, False)
         }
         assert (rated[True] < 0.9 * rated[False]) is (framework == "trt-llm")
-        assert numbers(one.prefill(4096.0, 4096.0, 1.0), "dense")["rate"] == pytest.approx(rated[blocks])
+        assert numbers(prompt_step(one, 4096.0, 4096.0, 1.0), "dense")["rate"] == pytest.approx(rated[blocks])
 
 
 def test_dense_gemms_of_four_bits_compute_at_the_rates_of_their_weights() -> None:
@@ -81,7 +82,7 @@ def test_dense_gemms_of_four_bits_compute_at_the_rates_of_their_weights() -> Non
             one = engine(layout=layout, precision="fp4", platform="dgx-b200", framework=framework)
             median = one.rates.padded_gemm_rate("fp4", 4096.0, one.peak, framework)
             lasting = sum(size / ranks / one.rates.weights_share("fp4", size / ranks, framework) for size in sizes)
-            found = numbers(one.prefill(4096.0, 4096.0, 1.0), "dense")["rate"]
+            found = numbers(prompt_step(one, 4096.0, 4096.0, 1.0), "dense")["rate"]
             assert found == pytest.approx(median * sum(sizes) / ranks / lasting, rel=1e-3)
             assert (found > median) == (ranks == 1)
 
@@ -104,9 +105,11 @@ def test_all_reduces_run_inside_the_gemms_before_them_as_far_as_these_have_sever
         for overlap in ("", ", overlap: {tp: full}", ", overlap: {tp: 0.5}")
     )
     tokens = 4096.0
-    before, after, between = (numbers(one.prefill(tokens, tokens, 1.0), "all_reduce") for one in (plain, fused, half))
+    before, after, between = (
+        numbers(prompt_step(one, tokens, tokens, 1.0), "all_reduce") for one in (plain, fused, half)
+    )
     waves = tokens / 128 * 8192 / 256 / 148
-    dense = numbers(plain.prefill(tokens, tokens, 1.0), "dense")
+    dense = numbers(prompt_step(plain, tokens, tokens, 1.0), "dense")
     each = [
         dense["flops"] / dense["rate"] * width * 8192 / 4 / (dense["flops"] / 2 / tokens) for width in (8192, 28672)
     ]
@@ -114,16 +117,16 @@ def test_all_reduces_run_inside_the_gemms_before_them_as_far_as_these_have_sever
     assert after["covered"] == pytest.approx(covered, rel=1e-3)
     assert between["covered"] == pytest.approx(covered / 2, rel=1e-3)
     assert before == {name: value for name, value in after.items() if name != "covered"}
-    assert "covered" not in numbers(fused.decode(32.0, 1000.0), "all_reduce")  # a single wave
+    assert "covered" not in numbers(decode_step(fused, 32.0, 1000.0), "all_reduce")  # a single wave
     for rows in (1.0, 64.0, 1000.0, 8192.0):
-        assert fused.prefill(rows, rows, 1.0).total <= plain.prefill(rows, rows, 1.0).total
+        assert prompt_step(fused, rows, rows, 1.0).total <= prompt_step(plain, rows, rows, 1.0).total
 
 
 @pytest.mark.parametrize(
     ("tokens", "steps"), [(1, 1), (1000, 1), (CHUNK, 1), (CHUNK + 1, 2), (2 * CHUNK, 2), (2 * CHUNK + 1, 3)]
 )
 def test_a_prompt_runs_in_equal_chunks(tokens: int, steps: int) -> None:
-    one = engine().prefill(float(tokens), float(tokens), 1.0)
+    one = prompt_step(engine(), float(tokens), float(tokens), 1.0)
     here = tokens / steps
     assert one.steps == steps
     assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * here, rel=1e-3)
@@ -135,12 +138,12 @@ def test_a_prompt_runs_in_equal_chunks(tokens: int, steps: int) -> None:
 
 
 def test_a_limit_of_tokens_in_a_step_makes_smaller_chunks() -> None:
-    assert engine(serving=", chunk_tokens: 512").prefill(1024.0, 1024.0, 1.0).steps == 2
+    assert prompt_step(engine(serving=", chunk_tokens: 512"), 1024.0, 1024.0, 1.0).steps == 2
 
 
 def test_sequences_that_decode_with_a_prompt_add_their_tokens_to_each_step() -> None:
     # a chunk has room for 64 tokens less, so that two chunks take three steps
-    one = engine().prefill(2.0 * CHUNK, 2.0 * CHUNK, 1.0, Decoding(64.0, 1100.0, 1.0))
+    one = prompt_step(engine(), 2.0 * CHUNK, 2.0 * CHUNK, 1.0, Decoding(64.0, 1100.0, 1.0))
     assert one.steps == 3
     assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * (CHUNK * 2 / 3 + 64), rel=1e-3)
     assert numbers(one, "head")["flops"] == pytest.approx(2 * 128256 * 4096 * (1 / 3 + 64), rel=1e-3)
@@ -149,13 +152,13 @@ def test_sequences_that_decode_with_a_prompt_add_their_tokens_to_each_step() -> 
 
 def test_tokens_found_in_the_cache_are_seen_and_not_computed() -> None:
     """The last 250 of 1,000 tokens see 875 in the mean."""
-    one = engine().prefill(250.0, 1000.0, 1.0)
+    one = prompt_step(engine(), 250.0, 1000.0, 1.0)
     assert numbers(one, "attention")["flops"] == pytest.approx(2 * 250 * 32 * 875 * 32 * 256)
 
 
 @pytest.mark.parametrize(("sequences", "drafted"), [(1, 1), (64, 1), (64, 4)])
 def test_a_decode_step_reads_the_cache_once_and_multiplies_every_drafted_token(sequences: int, drafted: int) -> None:
-    one = engine().decode(float(sequences), 1100.0, float(drafted))
+    one = decode_step(engine(), float(sequences), 1100.0, float(drafted))
     assert one.steps == 1
     assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * sequences * drafted, rel=1e-3)
     assert numbers(one, "dense")["bytes_read"] == pytest.approx(2 * WEIGHTS, rel=1e-3)
@@ -168,12 +171,12 @@ def test_a_decode_step_reads_the_cache_once_and_multiplies_every_drafted_token(s
 
 def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
     plain, eager = (engine(serving=f", captured_graphs: {word}") for word in ("true", "false"))
-    captured = numbers(plain.decode(1.0, 10.0), "launch")["each"]
-    launched = numbers(eager.decode(1.0, 10.0), "host_launch")
+    captured = numbers(decode_step(plain, 1.0, 10.0), "launch")["each"]
+    launched = numbers(decode_step(eager, 1.0, 10.0), "host_launch")
     assert captured == plain.rates.gemm_floor("bf16")
     assert launched["each"] == eager.habits.eager > eager.habits.compiled > captured
     assert launched["launches"] == 4 * 32
-    full = [each.decode(512.0, 8000.0).total for each in (plain, eager)]  # 0.5 TB of cache
+    full = [decode_step(each, 512.0, 8000.0).total for each in (plain, eager)]  # 0.5 TB of cache
     assert full[0] == full[1] > 128 * 160e-6, "the device takes longer than the host"
     # graphs of up to 512 tokens hold all but the attention of 32 layers; of four launches of a layer in longer steps
     for each, tokens, seconds in (
@@ -182,14 +185,14 @@ def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
         (eager, 512.0, 128 * 160e-6),
     ):
         assert each.launch_floor(tokens) == pytest.approx(seconds), "code is compiled where graphs are captured"
-    assert plain.prefill(512.0, 512.0, 1.0).floor == plain.host_floor(512.0, 1.0)
+    assert prompt_step(plain, 512.0, 512.0, 1.0).floor == plain.host_floor(512.0, 1.0)
 
 
 def test_one_thread_of_the_host_launches_schedules_and_samples() -> None:
     """In addition to launches, 0.7 ms of a step and 3 us of each sequence that produces a token."""
     found = engine()
     assert found.host_floor(600.0, 100.0) == pytest.approx(found.launch_floor(600.0) + 0.7e-3 + 100 * 3e-6)
-    step = found.prefill(500.0, 1000.0, 1.0, Decoding(99.5, 1000.0, 1.0))
+    step = prompt_step(found, 500.0, 1000.0, 1.0, Decoding(99.5, 1000.0, 1.0))
     assert step.floor == pytest.approx(found.host_floor(599.5, 100.0)), "half of a prompt, and 99.5 sequences"
 
 
@@ -249,7 +252,7 @@ def test_a_prompt_waits_for_no_launches_where_its_step_is_one_compiled_graph(acc
     found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
     assert found is not None
     assert found.habits.eager > 0
-    assert found.launch_floor(100.0) == found.prefill(100.0, 100.0, 1.0).floor == 0.0
+    assert found.launch_floor(100.0) == prompt_step(found, 100.0, 100.0, 1.0).floor == 0.0
 
 
 EXPERTS = "tp: 1, attention_dp: 16, ep: 16"
@@ -262,7 +265,7 @@ EXPERTS = "tp: 1, attention_dp: 16, ep: 16"
 def test_an_exchange_of_many_tokens_sends_one_copy_to_each_domain(nodes: int, tokens: int, copies: float) -> None:
     """Eight experts of a token are on 5.25 of 8 ranks in the mean, on 1.99 of 2 nodes, and on 3.6 of 4."""
     layout = f"tp: 1, attention_dp: {8 * nodes}, ep: {8 * nodes}"
-    found = numbers(engine("deepseek-v3", layout, nodes=nodes).decode(float(tokens), 1000.0), "expert_exchange")
+    found = numbers(decode_step(engine("deepseek-v3", layout, nodes=nodes), float(tokens), 1000.0), "expert_exchange")
     assert found["copies"] == pytest.approx(copies)
     assert (found["layers"], found["hidden"], found["bytes_each"]) == (58, 7168, 3)
     fullest = found["tokens"] / tokens
@@ -275,7 +278,7 @@ def test_an_exchange_of_many_tokens_sends_one_copy_to_each_domain(nodes: int, to
 def test_more_tokens_are_never_exchanged_sooner() -> None:
     wide = engine("deepseek-v3", EXPERTS, nodes=2)
     seconds = [
-        next(part.seconds for part in wide.prefill(tokens, tokens, busy).parts if part.name == "expert_exchange")
+        next(part.seconds for part in prompt_step(wide, tokens, tokens, busy).parts if part.name == "expert_exchange")
         for busy in (1.0, 4.0, 16.0)
         for tokens in (1.0, 100.0, 256.0, 257.0, 600.0, 1100.0, 8192.0)
     ]
@@ -287,7 +290,7 @@ def test_a_rank_that_alone_has_tokens_sends_them_all_and_receives_few() -> None:
     """Alone it sends 2,000; where all 16 ranks have as many, the fuller node receives more than the mean, 1.99 copies
     of 2, as each node receives all tokens at most."""
     wide = engine("deepseek-v3", EXPERTS, nodes=2)
-    alone, together = (numbers(wide.prefill(2000.0, 2000.0, busy), "expert_exchange") for busy in (1.0, 16.0))
+    alone, together = (numbers(prompt_step(wide, 2000.0, 2000.0, busy), "expert_exchange") for busy in (1.0, 16.0))
     assert alone["tokens"] == 2000 and 2000 < together["tokens"] <= 2000 * 2 / together["copies"]
 
 
@@ -299,8 +302,8 @@ def test_the_ranks_of_a_replica_send_a_part_of_its_tokens_each(tokens: float, of
         for each in ("tp: 4, attention_dp: 4", "tp: 1, attention_dp: 16")
     )
     senders = 4.0 * tokens / of_rank
-    found = numbers(sliced.prefill(tokens, tokens, 4.0), "expert_exchange")
-    assert found == pytest.approx(numbers(alone.prefill(of_rank, of_rank, senders), "expert_exchange"))
+    found = numbers(prompt_step(sliced, tokens, tokens, 4.0), "expert_exchange")
+    assert found == pytest.approx(numbers(prompt_step(alone, of_rank, of_rank, senders), "expert_exchange"))
 
 
 @pytest.mark.parametrize(
@@ -324,7 +327,7 @@ def test_wide_engines_are_as_fast_as_published(
     layout = f"tp: 1, attention_dp: {8 * nodes}, ep: {8 * nodes}, overlap: {{ep: {str(overlap).lower()}}}"
     more = ", redundant_experts: 32, chunk_tokens: 32768"
     wide = engine("deepseek-v3", layout, more, nodes=nodes, precision="fp8")
-    step = wide.prefill(tokens, length, 8.0 * nodes) if prompts else wide.decode(tokens, length)
+    step = prompt_step(wide, tokens, length, 8.0 * nodes) if prompts else decode_step(wide, tokens, length)
     assert 8 * tokens / step.total == pytest.approx(published, rel=0.15)
 
 
@@ -333,7 +336,7 @@ def test_the_exchange_of_prompts_takes_compute_units_from_gemms() -> None:
     apart, turns = (engine("deepseek-v3", f"{EXPERTS}, overlap: {{ep: {word}}}", nodes=2) for word in ("false", "true"))
     for tokens, share in ((4096.0, 112 / 132), (128.0, 1.0)):
         rates = [
-            numbers(one.prefill(each, tokens, 16.0), "dense")["rate"]
+            numbers(prompt_step(one, each, tokens, 16.0), "dense")["rate"]
             for one, each in ((turns, 2 * tokens), (apart, tokens))
         ]
         assert rates[0] == pytest.approx(rates[1] * share)
@@ -342,7 +345,7 @@ def test_the_exchange_of_prompts_takes_compute_units_from_gemms() -> None:
 @pytest.mark.parametrize("copies", ["", ", redundant_experts: 16"])
 def test_the_fullest_rank_has_more_tokens_unless_copies_of_experts_balance_them(copies: str) -> None:
     """16 ranks hold 16 experts each, of which each receives 16 of 4,096 copies in the mean."""
-    one = engine("deepseek-v3", EXPERTS, copies, nodes=2).decode(32.0, 1000.0)
+    one = decode_step(engine("deepseek-v3", EXPERTS, copies, nodes=2), 32.0, 1000.0)
     uneven = 1.0 if copies else 1 + sqrt(2 * log(16)) * sqrt(UNEVEN.value**2 + 1 / 16) / sqrt(16)
     assert numbers(one, "expert_exchange")["tokens"] == pytest.approx(32 * uneven)
     # 58 layers, 8 experts of 3 × 7,168 × 2,048 weights for each of 32 × 16 tokens over 16 ranks
@@ -351,8 +354,8 @@ def test_the_fullest_rank_has_more_tokens_unless_copies_of_experts_balance_them(
 
 
 def test_two_micro_batches_in_turns_launch_twice_and_expose_the_excess_of_the_exchange() -> None:
-    apart = engine("deepseek-v3", EXPERTS, nodes=2).decode(64.0, 1000.0)
-    turns = engine("deepseek-v3", f"{EXPERTS}, overlap: {{ep: true}}", nodes=2).decode(64.0, 1000.0)
+    apart = decode_step(engine("deepseek-v3", EXPERTS, nodes=2), 64.0, 1000.0)
+    turns = decode_step(engine("deepseek-v3", f"{EXPERTS}, overlap: {{ep: true}}", nodes=2), 64.0, 1000.0)
     for name, doubled in (("dense", "bytes_read"), ("expert_exchange", "layers"), ("launch", "launches")):
         assert numbers(turns, name)[doubled] == pytest.approx(2 * numbers(apart, name)[doubled]), name
     assert numbers(turns, "dense")["flops"] == pytest.approx(numbers(apart, "dense")["flops"])
@@ -377,7 +380,7 @@ def test_the_device_is_busy_with_all_but_the_launches() -> None:
 @pytest.mark.parametrize(("ranks", "read"), [("tp: 8", 8 / 256), ("tp: 1, attention_dp: 8, ep: 8", None)])
 def test_the_rank_that_reads_the_most_experts_is_waited_for(ranks: str, read: float | None) -> None:
     """A token selects 8 of 256 experts: an eighth of each on 8 ranks, or one on each and three on the fullest."""
-    one = engine("deepseek-v3", ranks, precision="bf16").decode(1.0 if read else 1 / 8, 1000.0)
+    one = decode_step(engine("deepseek-v3", ranks, precision="bf16"), 1.0 if read else 1 / 8, 1000.0)
     weights = numbers(one, "experts")["bytes_read"] / (58 * 256 * 3 * 7168 * 2048 * 2 / 8)
     fullest = (1 + sqrt(2 * log(8)) * sqrt(1 - 1 / 32)) / 32
     assert weights == pytest.approx(read or fullest, rel=1e-6)
@@ -386,7 +389,9 @@ def test_the_rank_that_reads_the_most_experts_is_waited_for(ranks: str, read: fl
 def test_latent_attention_is_bound_by_the_memory_or_by_arithmetic() -> None:
     """Its 128 heads read the same 576 elements of a token: 242 operations a byte of a 16-bit cache."""
     for layout, bound in (("tp: 8", "bytes_read"), ("tp: 1, attention_dp: 8, ep: 8", "flops")):
-        [part] = [one for one in engine("deepseek-v3", layout).decode(256.0, 8000.0).parts if "latent" in one.name]
+        [part] = [
+            one for one in decode_step(engine("deepseek-v3", layout), 256.0, 8000.0).parts if "latent" in one.name
+        ]
         flops, read = (
             part.numbers[name] / part.numbers[over] for name, over in (("flops", "rate"), ("bytes_read", "bandwidth"))
         )
@@ -399,11 +404,12 @@ def test_latent_attention_is_bound_by_the_memory_or_by_arithmetic() -> None:
 def test_adding_work_never_shortens_a_step(sequences: float, drafted: float) -> None:
     one = engine()
     mixed = [
-        one.prefill(prompt, prompt, 1.0, Decoding(sequences, 1100.0, drafted)).device for prompt in (1.0, 256.0, 2048.0)
+        prompt_step(one, prompt, prompt, 1.0, Decoding(sequences, 1100.0, drafted)).device
+        for prompt in (1.0, 256.0, 2048.0)
     ]
-    assert one.decode(sequences, 1100.0, drafted).device <= mixed[0]
+    assert decode_step(one, sequences, 1100.0, drafted).device <= mixed[0]
     assert mixed == sorted(mixed)
-    assert mixed[1] <= one.prefill(256.0, 256.0, 1.0, Decoding(sequences, 1100.0, drafted + 1)).device
+    assert mixed[1] <= prompt_step(one, 256.0, 256.0, 1.0, Decoding(sequences, 1100.0, drafted + 1)).device
 
 
 def test_two_alternating_micro_batches_read_all_weights_twice_for_the_same_work() -> None:
@@ -411,7 +417,7 @@ def test_two_alternating_micro_batches_read_all_weights_twice_for_the_same_work(
     plain, alternating = (
         engine("deepseek-v3", f"{layout}, overlap: {{ep: {value}}}", nodes=4) for value in ("false", "true")
     )
-    one, two = (each.decode(128.0, 2000.0) for each in (plain, alternating))
+    one, two = (decode_step(each, 128.0, 2000.0) for each in (plain, alternating))
     for name in ("dense", "head"):
         assert numbers(two, name)["flops"] == pytest.approx(numbers(one, name)["flops"])
     assert numbers(two, "dense")["bytes_read"] == pytest.approx(2 * numbers(one, "dense")["bytes_read"], rel=0.1)
@@ -436,5 +442,5 @@ def test_experts_are_read_no_faster_than_compute_units_convert_them(platform: st
     served = engine("gpt-oss-120b", "tp: 2", platform=platform)
     memory = served.rates.weight_read_rate("bf16")
     converted = 132 * 46e9 * precision_width(served.workload.expert_parameter_precision)
-    assert numbers(served.decode(16.0, 1000.0), "experts")["bandwidth"] == pytest.approx(min(memory, converted))
+    assert numbers(decode_step(served, 16.0, 1000.0), "experts")["bandwidth"] == pytest.approx(min(memory, converted))
     assert (converted < memory) == limited

@@ -16,6 +16,7 @@ from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.replica_steps import seconds_of_step
 from clusterspec.cost.serving.replicas import PromptCycle
+from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.targets import (
     TargetResult,
     is_caused_by_chunks,
@@ -136,11 +137,11 @@ def wide(lengths: str = "1000") -> Pools:
 def test_a_step_lasts_as_long_as_its_fullest_replica_computes() -> None:
     """6 prompts of 1,000 tokens, at most 2 on one replica: as many tokens, on three busy replicas."""
     pools = wide()
-    step = pools.decode.prefill(2000.0, 1000.0, 3.0).lasting_after(0.01)
+    step = prompt_step(pools.decode, 2000.0, 1000.0, 3.0).lasting_after(0.01)
     assert seconds_of_step(pools, 2.0, 6.0, 0.01) == pytest.approx(step)
-    alone = pools.decode.prefill(2000.0, 1000.0, 1.0).lasting_after(0.0)
+    alone = prompt_step(pools.decode, 2000.0, 1000.0, 1.0).lasting_after(0.0)
     assert seconds_of_step(pools, 2.0, 1.0, 0.0) == pytest.approx(alone)
-    every = pools.decode.prefill(1000.0, 1000.0, 8.0).lasting_after(0.0)
+    every = prompt_step(pools.decode, 1000.0, 1000.0, 8.0).lasting_after(0.0)
     assert seconds_of_step(pools, 1.0, 80.0, 0.0) == pytest.approx(every)
 
 
@@ -162,12 +163,12 @@ def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
     assert met == pytest.approx((few * seconds[0] + many * seconds[1]) / (few + many))
     assert mean < met
     small, _ = replicas._seconds_in_row(pools, replace(cycle, drawn=0.01))
-    assert small >= pools.decode.prefill(1000.0, 1000.0, 1.0).lasting_after(1.0) * 0.5
+    assert small >= prompt_step(pools.decode, 1000.0, 1000.0, 1.0).lasting_after(1.0) * 0.5
 
 
 def test_the_wait_of_a_cycle_is_that_of_the_other_requests_of_the_loop() -> None:
     pools = wide()
-    prompt = pools.prompts.prefill(1000.0, 1000.0, 1.0)
+    prompt = prompt_step(pools.prompts, 1000.0, 1000.0, 1.0)
     steps = (prompt._replace(total=0.01, floor=0.0), prompt)
     cycle = replicas.prompt_cycle(pools, 0.1, steps)
     wait = replicas.wait_in_cycle(pools, 0.1, steps, 0.03)

@@ -11,6 +11,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_for_received_prompts
+from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
@@ -41,7 +42,7 @@ CARRIED = 0.1
 
 def steps_of(one: Pools) -> tuple[StepTime, StepTime]:
     """A step that decodes 64 sequences of 1,000 tokens, in the places of both kinds."""
-    step = one.decode.decode(64.0, 1000.0)
+    step = decode_step(one.decode, 64.0, 1000.0)
     return step, step
 
 
@@ -230,7 +231,7 @@ def test_a_prompt_finds_a_step_on_any_of_the_ranks_of_its_prefill_engine() -> No
     split = SPLIT.replace("{tp: 1}", "{tp: 1, attention_dp: 2}", 1)
     one = serving_pools(design(1000, f"request_rate: 2{split}"))
     assert one is not None and one.prompts.attention_ranks == 2
-    step, rate = one.prompts.prefill(1000.0, 1000.0, 1.0).total, 0.1  # so few that a step holds one prompt
+    step, rate = prompt_step(one.prompts, 1000.0, 1000.0, 1.0).total, 0.1  # so few that a step holds one prompt
     launching, busy = one.prompts.launch_floor(1000.0), 1 - (1 - rate * step / 2) ** 2
     formed = (1 - exp(-rate * min(step, launching))) / (1 - exp(-rate * min(step, launching)) + exp(-rate * step))
     expected = busy * (step / 2 + formed * step)
