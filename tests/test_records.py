@@ -376,7 +376,7 @@ def test_a_named_tuple_is_made_as_the_standard_one_is(count: int, defaults: int)
 
 
 def test_a_named_tuple_is_pickled_and_refuses_a_default_before_none() -> None:
-    from clusterspec.cost.serving.balance import Placed
+    from clusterspec.cost.serving.parts.balance import Placed
 
     placed = Placed._make(range(len(Placed._fields)))
     again = pickle.loads(pickle.dumps(placed))

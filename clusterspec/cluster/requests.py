@@ -226,7 +226,7 @@ class Serving:
     day: Day | None = None
     """None where the load is the same at all hours."""
     expert_load: ExpertLoad | None = None
-    """None where the spec does not say; `cost.serving.expert_parts` then assumes a spread."""
+    """None where the spec does not say; `cost.serving.parts.experts` then assumes a spread."""
     receive_interval: int = 1
     """Decode steps between two looks for new requests. An engine also looks after each step that computes prompts."""
     hold_steps: int = 1

@@ -7,7 +7,7 @@ from math import exp
 import pytest
 
 from clusterspec.analysis.simulation.run import simulated_load
-from clusterspec.cost.serving.carried import share_beyond_graphs
+from clusterspec.cost.serving.waits.carried import share_beyond_graphs
 from tests.analysis.test_simulation import parts, plan
 from tests.designs import SERVED, changed, engines_of
 from tests.effort import sampled, telling, thorough

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cost.memory import Job
 from clusterspec.cost.serving.constants import CONTEXT
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.parts import UNFUSED, _scores_in_memory
+from clusterspec.cost.serving.parts.step import UNFUSED, _scores_in_memory
 from clusterspec.cost.serving.plan_engines import _sampling_bytes
 from clusterspec.quantity import Figure
 from clusterspec.source import Computed

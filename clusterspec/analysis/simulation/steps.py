@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from clusterspec.cost.serving.compiled_sizes import compiled_rows, graph_sizes
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
-from clusterspec.cost.serving.sparse_parts import core_bytes, indexed_layers, key_bytes, selects_keys
+from clusterspec.cost.serving.parts.compiled_sizes import compiled_rows, graph_sizes
+from clusterspec.cost.serving.parts.sparse import core_bytes, indexed_layers, key_bytes, selects_keys
+from clusterspec.cost.serving.parts.step import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
 from clusterspec.cost.serving.step_times import drafting_parts
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import sum_of
@@ -205,7 +205,7 @@ def _recurrence_floor(engine: Engine) -> float:
     """Seconds of recurrences in a step with prompts that are independent of the number of tokens."""
     if engine.model.linear is None:
         return 0.0
-    from clusterspec.cost.serving.recurrent_parts import floor_seconds  # few models
+    from clusterspec.cost.serving.parts.recurrent import floor_seconds  # few models
 
     return floor_seconds(engine)
 
@@ -242,7 +242,7 @@ def _cache_reads(engine: Engine, drafted: float) -> tuple[CacheRead, ...]:
     if indexed_layers(engine):
         kinds = (partial(core_bytes, engine), partial(key_bytes, engine))
     elif engine.model.linear is not None and not selects_keys(engine):
-        from clusterspec.cost.serving.recurrent_parts import kept_bytes, state_bytes  # few models
+        from clusterspec.cost.serving.parts.recurrent import kept_bytes, state_bytes  # few models
 
         kinds = (partial(kept_bytes, engine), lambda _: state_bytes(engine))
     return tuple(_cache_read(engine, drafted, place, stored) for place, stored in enumerate(kinds))

@@ -11,7 +11,7 @@ from clusterspec.cost import assumed_figure
 from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import busbw_ceiling, crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
-from clusterspec.cost.serving.launches import FUSED_EXPERTS, SMALL_KERNEL
+from clusterspec.cost.serving.parts.launches import FUSED_EXPERTS, SMALL_KERNEL
 from clusterspec.records import NamedTuple
 from clusterspec.standard import recent
 

@@ -17,9 +17,9 @@ from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
-from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
 from clusterspec.cost.serving.host import HostOverhead
-from clusterspec.cost.serving.launches import dense_gemms, launches_by_host, launches_per_step
+from clusterspec.cost.serving.parts.gemm_sizes import Products, dense_products, sizes_share
+from clusterspec.cost.serving.parts.launches import dense_gemms, launches_by_host, launches_per_step
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.quantity import NARROW, peak_name, precision_width
 from clusterspec.records import NamedTuple, dataclass, field, replace

@@ -17,10 +17,8 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.cold import first_compilation
-from clusterspec.cost.serving.delays import most_sequences_delayed_in_wave
 from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.held_prompts import wait_until_release
 from clusterspec.cost.serving.latency import ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
     finite_run,
@@ -30,7 +28,7 @@ from clusterspec.cost.serving.loads import (
     served_pools,
     steady_load,
 )
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.plan_engines import (
     cache_bytes_per_token,
     cache_capacity,
@@ -39,14 +37,16 @@ from clusterspec.cost.serving.plan_engines import (
 )
 from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, prompt_seconds
 from clusterspec.cost.serving.preemption import FullCache, computed_again, preemption, preemption_at_capacity
-from clusterspec.cost.serving.prefill_waits import median_above_mean_of_coupled_ranks, varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-from clusterspec.cost.serving.shares import prompt_shares, with_unfinished_prompts
 from clusterspec.cost.serving.state import Steady
 from clusterspec.cost.serving.steady import decoding_seconds
 from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.varied_prompts import VariedPrompts, prompts_of_lengths
-from clusterspec.cost.serving.waits import computed_seconds
+from clusterspec.cost.serving.waits.delays import most_sequences_delayed_in_wave
+from clusterspec.cost.serving.waits.held_prompts import wait_until_release
+from clusterspec.cost.serving.waits.prefill import median_above_mean_of_coupled_ranks, varied_loop_wait
+from clusterspec.cost.serving.waits.prompts import computed_seconds
+from clusterspec.cost.serving.waits.shares import prompt_shares, with_unfinished_prompts
 from clusterspec.records import replace
 
 TYPE_CHECKING = False

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from clusterspec.cluster.measured_shares import MeasuredShare
     from clusterspec.cluster.requests import Serving
-    from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
+    from clusterspec.cost.serving.parts.balance import ExpertUse
     from clusterspec.cost.serving.pools import Pools
     from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-    from clusterspec.cost.serving.shares import PromptShares
     from clusterspec.cost.serving.state import Steady
+    from clusterspec.cost.serving.waits.shares import PromptShares
 
 LIMIT_WIDTH = 0.005
 """Relative width at which the bisection for the limit of an open load ends."""

@@ -6,13 +6,10 @@ from math import floor, inf, log, pi, sqrt
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import requests_amid_run, share_without_place
-from clusterspec.cost.serving.carried import full_prompt_step
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
-from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import first_fixed_point
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, smooth_minimum
-from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares
 from clusterspec.cost.serving.state import Steady
 from clusterspec.cost.serving.steady import (
     ROUNDS,
@@ -24,6 +21,9 @@ from clusterspec.cost.serving.steady import (
     steady_state,
     with_wait,
 )
+from clusterspec.cost.serving.waits.carried import full_prompt_step
+from clusterspec.cost.serving.waits.prefill import varied_loop_wait
+from clusterspec.cost.serving.waits.shares import mean_token_seconds, prompt_shares
 from clusterspec.records import NamedTuple, replace
 
 HALF = 0.5

@@ -8,7 +8,6 @@ from clusterspec.cluster.requests import Serving, gaps_between
 from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
 from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.constants import TAILS
-from clusterspec.cost.serving.held_prompts import steps_of_release
 from clusterspec.cost.serving.latency import ServingTimes, Stretched, range_factors, stretched_ends
 from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (
@@ -19,8 +18,9 @@ from clusterspec.cost.serving.quantiles import (
     quantile_of_sums,
     smallest_reaching,
 )
-from clusterspec.cost.serving.residual_waits import quantile_behind_services
-from clusterspec.cost.serving.shares import output_parts
+from clusterspec.cost.serving.waits.held_prompts import steps_of_release
+from clusterspec.cost.serving.waits.residual import quantile_behind_services
+from clusterspec.cost.serving.waits.shares import output_parts
 
 
 def tail_factors(

@@ -236,7 +236,7 @@ def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float,
     """Tokens, and requests of ``held`` tokens, that fit ``free`` bytes of an attention rank if recurrent states and
     key-value pairs have separate pools: the pool that fills first limits the requests.
     """
-    from clusterspec.cost.serving import recurrent_parts  # few models
+    from clusterspec.cost.serving.parts import recurrent as recurrent_parts  # few models
 
     pool = engine.state_pool
     state = recurrent_parts.state_bytes(engine) / engine.layout.pp
@@ -258,7 +258,7 @@ def _most_states(engine: Engine, load: Serving) -> float:
 
 def _states_in(engine: Engine, free: float) -> float:
     """Sequences whose recurrent states fit their share of ``free`` bytes of an attention rank."""
-    from clusterspec.cost.serving import recurrent_parts  # few models
+    from clusterspec.cost.serving.parts import recurrent as recurrent_parts  # few models
 
     pool, state = engine.state_pool, recurrent_parts.state_bytes(engine) / engine.layout.pp
     return free * pool / (1 + pool) / (engine.state_slots * state)

@@ -6,42 +6,42 @@ from math import exp, expm1, inf
 
 from clusterspec.cost.formulas.queues import requests_before
 from clusterspec.cost.formulas.serving import time_per_output_token
-from clusterspec.cost.serving.carried import carried_prefill
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.delays import (
-    bunched_sequences,
-    delaying_sequences,
-    own_sequence,
-    prompts_of_run,
-    sequences_of_step,
-)
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
-from clusterspec.cost.serving.held_prompts import steps_until_release
-from clusterspec.cost.serving.mixed_waits import mixed_step_wait
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
     cache_handoff,
     is_open_run,
     prompt_seconds,
 )
-from clusterspec.cost.serving.prefill_waits import separate_prompt_tail, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.quantiles import bisected_interval
-from clusterspec.cost.serving.replica_waits import (
-    starts_prompts_once_received,
-    wait_for_reception,
-    wait_of_replicas,
-)
-from clusterspec.cost.serving.replicas import runs_in_cycles, wait_in_cycle
 from clusterspec.cost.serving.state import Steady, WaitTail
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
-from clusterspec.cost.serving.waits import (
+from clusterspec.cost.serving.waits.carried import carried_prefill
+from clusterspec.cost.serving.waits.delays import (
+    bunched_sequences,
+    delaying_sequences,
+    own_sequence,
+    prompts_of_run,
+    sequences_of_step,
+)
+from clusterspec.cost.serving.waits.formed_steps import seconds_formed_ahead
+from clusterspec.cost.serving.waits.held_prompts import steps_until_release
+from clusterspec.cost.serving.waits.mixed import mixed_step_wait
+from clusterspec.cost.serving.waits.prefill import separate_prompt_tail, separate_prompt_wait, wait_for_received_prompts
+from clusterspec.cost.serving.waits.prompts import (
     mixed_prompt_wait,
     prompts_at_rate,
     service_seconds,
     unreceived_wait,
 )
+from clusterspec.cost.serving.waits.replica import (
+    starts_prompts_once_received,
+    wait_for_reception,
+    wait_of_replicas,
+)
+from clusterspec.cost.serving.waits.replicas import runs_in_cycles, wait_in_cycle
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
@@ -120,7 +120,7 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if pools.has_prefill_engines:
         return _with_prefill_wait(pools, now)
     if pools.in_groups:
-        from clusterspec.cost.serving.waves import wait_in_step
+        from clusterspec.cost.serving.waits.waves import wait_in_step
 
         wait, above = wait_in_step(pools, now.decode, sequences_of_step(pools, now.sequences), now.prompt)
         return now._replace(wait=wait, median_above=above)

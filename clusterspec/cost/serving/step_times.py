@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import ceil
 
 from clusterspec.cost.formulas.kernels import drafting_time
-from clusterspec.cost.serving.compiled_sizes import compiled_rows, mean_compiled_rows
 from clusterspec.cost.serving.constants import LAUNCH, Part, StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine
-from clusterspec.cost.serving.parts import (
+from clusterspec.cost.serving.parts.compiled_sizes import compiled_rows, mean_compiled_rows
+from clusterspec.cost.serving.parts.step import (
     absorbed_parts,
     cache_reading_parts,
     prompt_attention_parts,

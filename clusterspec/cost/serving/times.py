@@ -17,8 +17,8 @@ from clusterspec.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
+    from clusterspec.cost.serving.parts.balance import ExpertUse
 
 
 def serving_times(design: Design) -> ServingTimes | None:
@@ -81,6 +81,6 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
     """How uneven the ranks of the decode engines are; None if the spec does not say how tokens select experts."""
     if pools.load.expert_load is None:
         return None
-    from clusterspec.cost.serving.balance import expert_use
+    from clusterspec.cost.serving.parts.balance import expert_use
 
     return expert_use(pools.decode)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cluster.requests import ExpertLoad
-from clusterspec.cost.serving.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.parts.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.studies import Settings, Study, study_text
 

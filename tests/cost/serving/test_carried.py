@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
-from clusterspec.cost.serving.carried import carried_prefill, share_of_steps_with_arrivals
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
+from clusterspec.cost.serving.waits.carried import carried_prefill, share_of_steps_with_arrivals
 from tests.cluster.resolving import clean
 
 ONE = """

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.serving.compiled_sizes import compiled_rows, graph_sizes, mean_compiled_rows
+from clusterspec.cost.serving.parts.compiled_sizes import compiled_rows, graph_sizes, mean_compiled_rows
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.times import serving_times
 from tests.designs import SERVED, changed, machine_of

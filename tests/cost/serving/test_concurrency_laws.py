@@ -8,8 +8,8 @@ import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.serving import launches
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.parts import launches
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools

@@ -8,9 +8,9 @@ import pytest
 
 from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.expert_parts import exchange_parts
 from clusterspec.cost.serving.explain import prefill_step_term
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers
+from clusterspec.cost.serving.parts.experts import exchange_parts
 from clusterspec.cost.serving.plan_engines import bare_pools, pools_with_link
 from clusterspec.cost.serving.targets import meets_targets, target_result
 from clusterspec.records import replace

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.waves import (
+from clusterspec.cost.serving.waits.waves import (
     delaying_prompts_in_step,
     group_of_prompts,
     prefill_time_in_full_steps,

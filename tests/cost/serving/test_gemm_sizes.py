@@ -6,7 +6,7 @@ from typing import Any
 
 from clusterspec.catalog.models import Model
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.serving.gemm_sizes import Products, dense_products, has_scaled_blocks
+from clusterspec.cost.serving.parts.gemm_sizes import Products, dense_products, has_scaled_blocks
 from clusterspec.records import replace
 from tests.designs import TRAINED, work_of
 from tests.effort import each

@@ -6,17 +6,17 @@ from itertools import pairwise
 
 import pytest
 
-from clusterspec.cost.serving.carried import carried_prefill, seconds_added
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.held_prompts import steps_of_release, steps_until_release, wait_until_release
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_times
-from clusterspec.cost.serving.waits import step_ahead
+from clusterspec.cost.serving.waits.carried import carried_prefill, seconds_added
+from clusterspec.cost.serving.waits.held_prompts import steps_of_release, steps_until_release, wait_until_release
+from clusterspec.cost.serving.waits.prompts import step_ahead
 from tests.cluster.resolving import clean
 
 PLAN = """

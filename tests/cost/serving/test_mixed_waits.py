@@ -9,14 +9,14 @@ from random import Random
 import pytest
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.serving.carried import FullStep, full_prompt_step
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.mixed_waits import PromptQueue, _full_step
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.state import LEAST_LOAD, WaitTail
 from clusterspec.cost.serving.times import serving_times
+from clusterspec.cost.serving.waits.carried import FullStep, full_prompt_step
+from clusterspec.cost.serving.waits.mixed import PromptQueue, _full_step
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.designs import APART, SERVED, changed, engines_of, with_steps

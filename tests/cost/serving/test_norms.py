@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog.entries import Accelerator, Kernels
-from clusterspec.cost.serving import launches
+from clusterspec.cost.serving.parts import launches
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.cost.serving.step_times import decode_step
 from tests.catalog.shipped import CATALOG

@@ -7,12 +7,12 @@ from itertools import accumulate
 import pytest
 
 from clusterspec.cost.formulas.queues import prompts_left_behind
-from clusterspec.cost.serving.delays import own_sequence
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import decoded_tokens
-from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares, runs_prompts_first
 from clusterspec.cost.serving.step_times import decode_step
 from clusterspec.cost.serving.times import serving_pools, serving_times
+from clusterspec.cost.serving.waits.delays import own_sequence
+from clusterspec.cost.serving.waits.shares import mean_token_seconds, prompt_shares, runs_prompts_first
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
 from tests.cost.serving.test_serving_laws import times as times_of

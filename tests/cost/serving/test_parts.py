@@ -12,12 +12,12 @@ from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.formulas.serving import stream_time
 from clusterspec.cost.serving.constants import RECURRENT_STATE, Part, StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
-from clusterspec.cost.serving.expert_parts import fullest_load_factor
-from clusterspec.cost.serving.parts import CACHE, repeated_reads
+from clusterspec.cost.serving.parts.experts import fullest_load_factor
+from clusterspec.cost.serving.parts.step import CACHE, repeated_reads
 from clusterspec.cost.serving.pools import most_sequences_with_prompts
 from clusterspec.cost.serving.rates import KernelRates, dense_rate_share, remaining_rate_share
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
-from clusterspec.cost.serving.waits import StepsWithPrompts
+from clusterspec.cost.serving.waits.prompts import StepsWithPrompts
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import EXPERTS, engine, numbers

@@ -13,10 +13,10 @@ import pytest
 
 from clusterspec.cluster.requests import ExpertLoad, Lengths, Serving
 from clusterspec.cost.serving import quantiles
-from clusterspec.cost.serving.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.highest import largest_satisfying
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.parts.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.percentiles import _prompts_in_step as prompts_in_step
 from clusterspec.cost.serving.percentiles import (
     _several_prompts,
@@ -28,8 +28,8 @@ from clusterspec.cost.serving.percentiles import (
 )
 from clusterspec.cost.serving.quantiles import clustered_quantile, gamma_share, poisson_quantile
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun, wait_in_growing_queue
-from clusterspec.cost.serving.shares import PromptShares
 from clusterspec.cost.serving.state import WaitTail
+from clusterspec.cost.serving.waits.shares import PromptShares
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan
 from tests.effort import each, telling, thorough

@@ -9,8 +9,8 @@ import pytest
 
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.parts.recurrent import OTHER_KERNELS, floor_seconds, kept_bytes, prompt_parts, state_bytes
 from clusterspec.cost.serving.plan_engines import cache_capacity
-from clusterspec.cost.serving.recurrent_parts import OTHER_KERNELS, floor_seconds, kept_bytes, prompt_parts, state_bytes
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.records import replace
 from tests.cluster.resolving import clean

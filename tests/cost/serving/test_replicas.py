@@ -8,16 +8,16 @@ from random import Random
 import pytest
 
 from clusterspec.cluster.requests import Lengths
-from clusterspec.cost.serving import replica_waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
-from clusterspec.cost.serving.receptions import Reception, reception_at
-from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps, steps_at_rate
-from clusterspec.cost.serving.replicas import PromptCycle, prefill_time_of_replicas, prompt_cycle
 from clusterspec.cost.serving.step_times import prompt_step
-from clusterspec.cost.serving.waits import variation_seconds
+from clusterspec.cost.serving.waits import replica as replica_waits
+from clusterspec.cost.serving.waits.prompts import variation_seconds
+from clusterspec.cost.serving.waits.receptions import Reception, reception_at
+from clusterspec.cost.serving.waits.replica_steps import ReplicaSteps, lead_in_row, row_of_steps, steps_at_rate
+from clusterspec.cost.serving.waits.replicas import PromptCycle, prefill_time_of_replicas, prompt_cycle
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.effort import sampled, thorough

@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from clusterspec.cost.serving.residual_waits import RunningServices, quantile_behind_services
+from clusterspec.cost.serving.waits.residual import RunningServices, quantile_behind_services
 
 
 def test_who_waits_is_behind_the_services_that_run_for_most_of_the_time() -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from clusterspec.cost.serving.caches import turn_prompts
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.running_steps import lead_of_launch, rest_after
 from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools
-from clusterspec.cost.serving.waits import seconds_of_prompts
+from clusterspec.cost.serving.waits.formed_steps import seconds_formed_ahead
+from clusterspec.cost.serving.waits.prompts import seconds_of_prompts
+from clusterspec.cost.serving.waits.running_steps import lead_of_launch, rest_after
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN

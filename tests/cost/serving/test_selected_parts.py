@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.sparse_parts import selects_keys
+from clusterspec.cost.serving.parts.sparse import selects_keys
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.records import replace
 from tests.cluster.resolving import clean

@@ -11,10 +11,10 @@ from clusterspec.cost.drafters import _network_without_dense
 from clusterspec.cost.formulas.queues import bunched_requests, variation_wait
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.serving.bounds import least_prompt_time
-from clusterspec.cost.serving.delays import bunched_sequences, own_sequence, sequences_of_step
 from clusterspec.cost.serving.plan_engines import cache_bytes_per_token, is_in_one_domain
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
-from clusterspec.cost.serving.waits import prompts_at_rate, seconds_of_prompts, variation_seconds
+from clusterspec.cost.serving.waits.delays import bunched_sequences, own_sequence, sequences_of_step
+from clusterspec.cost.serving.waits.prompts import prompts_at_rate, seconds_of_prompts, variation_seconds
 from clusterspec.records import replace
 from tests.designs import SERVED, TRAINED, changed, engines_of, layout_of, machine_of, work_of
 from tests.effort import each

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from clusterspec.cost.serving.engine import Decoding, Engine
-from clusterspec.cost.serving.launches import INDEX_GEMMS, INDEXED
+from clusterspec.cost.serving.parts.launches import INDEX_GEMMS, INDEXED
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.records import replace
 from tests.cluster.resolving import clean

@@ -7,16 +7,18 @@ from math import expm1, pi, sqrt
 import pytest
 
 from clusterspec.cost.formulas.queues import steps_wait
-from clusterspec.cost.serving import delays, flight_times, loads, steady, waits
+from clusterspec.cost.serving import flight_times, loads, steady
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.state import Steady
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_pools
-from clusterspec.cost.serving.waits import StepsWithPrompts
+from clusterspec.cost.serving.waits import delays
+from clusterspec.cost.serving.waits import prompts as waits
+from clusterspec.cost.serving.waits.formed_steps import seconds_formed_ahead
+from clusterspec.cost.serving.waits.prompts import StepsWithPrompts
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_day import HOURS, day

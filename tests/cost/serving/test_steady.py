@@ -6,9 +6,8 @@ from math import exp, inf, pi, sqrt
 
 import pytest
 
-from clusterspec.cost.serving import delays, steady, waits
+from clusterspec.cost.serving import steady
 from clusterspec.cost.serving.constants import MOST_LOAD, StepTime
-from clusterspec.cost.serving.delays import prompts_of_run, sequences_of_step
 from clusterspec.cost.serving.highest import largest_satisfying
 from clusterspec.cost.serving.loads import WALK, full_run_state, open_run, steady_load
 from clusterspec.cost.serving.pools import (
@@ -18,11 +17,14 @@ from clusterspec.cost.serving.pools import (
     prompt_seconds,
     prompts_per_step,
 )
-from clusterspec.cost.serving.shares import fills_places
 from clusterspec.cost.serving.state import Steady
 from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.times import serving_pools
-from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, variation_seconds
+from clusterspec.cost.serving.waits import delays
+from clusterspec.cost.serving.waits import prompts as waits
+from clusterspec.cost.serving.waits.delays import prompts_of_run, sequences_of_step
+from clusterspec.cost.serving.waits.prompts import StepsWithPrompts, mixed_prompt_wait, variation_seconds
+from clusterspec.cost.serving.waits.shares import fills_places
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN

@@ -6,13 +6,13 @@ from math import exp, expm1, inf, log, sqrt
 
 import pytest
 
-from clusterspec.cost.serving.mixed_waits import PromptQueue
-from clusterspec.cost.serving.prefill_waits import PrefillQueue, idle_share
-from clusterspec.cost.serving.receptions import Reception
-from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row
-from clusterspec.cost.serving.replicas import PromptCycle
 from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.state import WaitTail
+from clusterspec.cost.serving.waits.mixed import PromptQueue
+from clusterspec.cost.serving.waits.prefill import PrefillQueue, idle_share
+from clusterspec.cost.serving.waits.receptions import Reception
+from clusterspec.cost.serving.waits.replica_steps import ReplicaSteps, lead_in_row
+from clusterspec.cost.serving.waits.replicas import PromptCycle
 
 
 def poisson(mean: float, number: int) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.cost.serving.constants import UNEVEN, Part, StepTime
 from clusterspec.cost.serving.engine import Decoding, Engine
-from clusterspec.cost.serving.parts import prompt_attention_parts
+from clusterspec.cost.serving.parts.step import prompt_attention_parts
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.quantity import precision_width
 from tests.cluster.resolving import clean

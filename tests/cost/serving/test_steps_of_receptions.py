@@ -7,9 +7,9 @@ from math import exp
 import pytest
 
 from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
-from clusterspec.cost.serving.receptions import LEAST, _reception, _steps_of
-from clusterspec.cost.serving.replica_steps import row_of_steps, seconds_of_step
-from clusterspec.cost.serving.waits import step_ahead
+from clusterspec.cost.serving.waits.prompts import step_ahead
+from clusterspec.cost.serving.waits.receptions import LEAST, _reception, _steps_of
+from clusterspec.cost.serving.waits.replica_steps import row_of_steps, seconds_of_step
 from clusterspec.records import replace
 from tests.cost.serving.test_replicas import eight
 

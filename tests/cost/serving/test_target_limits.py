@@ -8,14 +8,11 @@ import pytest
 
 from clusterspec.cluster.requests import Target
 from clusterspec.cost.formulas.experts import prompts_on_fullest
-from clusterspec.cost.serving import replicas
 from clusterspec.cost.serving.explain import serving_headline
 from clusterspec.cost.serving.latency import exceeds_capacity
 from clusterspec.cost.serving.percentiles import single_gap
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.replica_steps import seconds_of_step
-from clusterspec.cost.serving.replicas import PromptCycle
 from clusterspec.cost.serving.step_times import prompt_step
 from clusterspec.cost.serving.targets import (
     TargetResult,
@@ -25,6 +22,9 @@ from clusterspec.cost.serving.targets import (
     mostly_waits,
     target_excess,
 )
+from clusterspec.cost.serving.waits import replicas
+from clusterspec.cost.serving.waits.replica_steps import seconds_of_step
+from clusterspec.cost.serving.waits.replicas import PromptCycle
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate

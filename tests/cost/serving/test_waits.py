@@ -10,10 +10,10 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.prefill_waits import PrefillQueue, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.step_times import decode_step, prompt_step
 from clusterspec.cost.serving.times import serving_pools, serving_times
-from clusterspec.cost.serving.waits import (
+from clusterspec.cost.serving.waits.prefill import PrefillQueue, separate_prompt_wait, wait_for_received_prompts
+from clusterspec.cost.serving.waits.prompts import (
     mixed_prompt_wait,
     seconds_of_prompts,
     steps_of_prompts,

@@ -9,9 +9,9 @@ from math import ceil, inf
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
-from clusterspec.cost.serving.rounds import Round
 from clusterspec.cost.serving.step_times import prompt_step
-from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
+from clusterspec.cost.serving.waits.prompts import step_ahead, steps_of_prompts
+from clusterspec.cost.serving.waits.rounds import Round
 
 ROUNDED = 1e-9
 """Absolute tolerance of a number of steps."""

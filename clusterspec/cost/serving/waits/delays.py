@@ -6,7 +6,7 @@ from math import inf, sqrt
 
 from clusterspec.cost.formulas.queues import bunched_requests, median_prompts_amid_run, prompts_amid_run
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, is_open_run
 from clusterspec.cost.serving.quantiles import decoded_tokens
 
@@ -67,7 +67,7 @@ def delaying_sequences(
     if pools.in_one_wave:
         return min(part * sequences, most_sequences_delayed_in_wave(pools, sequences))
     if pools.in_groups:
-        from clusterspec.cost.serving.waves import delaying_prompts_in_step
+        from clusterspec.cost.serving.waits.waves import delaying_prompts_in_step
 
         return part * delaying_prompts_in_step(pools, sequences_of_step(pools, sequences), step)
     looped = load.load in {"offline", "open"} or (load.concurrency is not None and load.load == "closed")
@@ -85,7 +85,7 @@ def most_sequences_delayed_in_wave(pools: Pools, sequences: float) -> float:
     """
     if pools.decode.separates_prompts:
         return inf
-    from clusterspec.cost.serving.carried import full_prompt_step
+    from clusterspec.cost.serving.waits.carried import full_prompt_step
 
     prompts = full_prompt_step(pools, sequences * pools.decode.attention_ranks).prompts
     return pools.load.gaps / pools.load.tokens_per_step * prompts

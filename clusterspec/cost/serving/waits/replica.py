@@ -5,11 +5,11 @@ from __future__ import annotations
 from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.receptions import Reception, reception_at
-from clusterspec.cost.serving.replica_steps import ReplicaSteps, steps_at_rate
-from clusterspec.cost.serving.waits import variation_seconds
+from clusterspec.cost.serving.waits.prompts import variation_seconds
+from clusterspec.cost.serving.waits.receptions import Reception, reception_at
+from clusterspec.cost.serving.waits.replica_steps import ReplicaSteps, steps_at_rate
 
 
 def starts_prompts_at_any_time(pools: Pools) -> bool:

@@ -9,7 +9,8 @@ from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest, 
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval
-from clusterspec.cost.serving.replica_steps import (
+from clusterspec.cost.serving.waits.prompts import step_ahead
+from clusterspec.cost.serving.waits.replica_steps import (
     BRACKET_ROUNDS,
     CLOSE,
     LEAST,
@@ -18,7 +19,6 @@ from clusterspec.cost.serving.replica_steps import (
     seconds_of_step,
     steps_of_replicas,
 )
-from clusterspec.cost.serving.waits import step_ahead
 from clusterspec.records import dataclass, replace
 from clusterspec.standard import cached_property
 

@@ -13,14 +13,14 @@ from clusterspec.cost.formulas.experts import (
 from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
-from clusterspec.cost.serving.gemm_sizes import has_scaled_blocks
+from clusterspec.cost.serving.parts.gemm_sizes import has_scaled_blocks
 from clusterspec.cost.serving.rates import converts_weights, remaining_rate_share
 from clusterspec.quantity import precision_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.balance import Placed
     from clusterspec.cost.serving.engine import Engine
+    from clusterspec.cost.serving.parts.balance import Placed
 
 GATHERED_BYTES = 4.0
 """Bytes of an element that is gathered and scattered in 16 bits where every rank has a slice of every expert (SGLang
@@ -82,7 +82,7 @@ def _experts_hit_and_read(engine: Engine, tokens: float) -> tuple[float, float]:
         hit = experts_hit(model.experts, tokens, model.experts_per_token, constants.UNEVEN.value)
         ranks = _ranks_without_balancing(engine)
         return hit, experts_hit_on_fullest(hit, model.experts, ranks) / (model.experts / ranks)
-    from clusterspec.cost.serving.balance import slots_hit
+    from clusterspec.cost.serving.parts.balance import slots_hit
 
     slots, ranks = float(len(held.slots)), engine.layout.ep
     hit = slots_hit(held.slots, tokens)
@@ -97,7 +97,7 @@ def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
     load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
     if load is None:
         return None
-    from clusterspec.cost.serving.balance import placed_experts
+    from clusterspec.cost.serving.parts.balance import placed_experts
 
     model, layout = engine.model, engine.layout
     if load.ratio is not None and ranks and ranks < layout.ep:  # ranks of a group vary independently of each other

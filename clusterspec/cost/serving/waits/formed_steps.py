@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from math import expm1, inf
 
-from clusterspec.cost.serving.carried import LEAST_PROMPTS, share_beyond_graphs, share_of_steps_with_arrivals
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.held_prompts import steps_until_release
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
-from clusterspec.cost.serving.replica_waits import lead_of_replicas, starts_prompts_at_any_time
-from clusterspec.cost.serving.replicas import runs_in_cycles
-from clusterspec.cost.serving.running_steps import lead_of_launch
-from clusterspec.cost.serving.waits import steps_of_prompts
+from clusterspec.cost.serving.waits.carried import LEAST_PROMPTS, share_beyond_graphs, share_of_steps_with_arrivals
+from clusterspec.cost.serving.waits.held_prompts import steps_until_release
+from clusterspec.cost.serving.waits.prompts import steps_of_prompts
+from clusterspec.cost.serving.waits.replica import lead_of_replicas, starts_prompts_at_any_time
+from clusterspec.cost.serving.waits.replicas import runs_in_cycles
+from clusterspec.cost.serving.waits.running_steps import lead_of_launch
 
 Launches = tuple[tuple[float, float], ...]
 """Shares of the steps with prompts, each with the seconds in which the host launches such a step."""

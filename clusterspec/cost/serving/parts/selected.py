@@ -21,8 +21,8 @@ from clusterspec.cost.formulas.serving import cache_time, compute_time, index_ti
 from clusterspec.cost.mixers import INDEX, sequence_cache
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
+from clusterspec.cost.serving.parts.sparse import CORE, KEYS, SCORES, mean_selected
 from clusterspec.cost.serving.rates import DECODE, LONG
-from clusterspec.cost.serving.sparse_parts import CORE, KEYS, SCORES, mean_selected
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 

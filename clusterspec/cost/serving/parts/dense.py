@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.formulas.kernels import depth_time
 from clusterspec.cost.formulas.serving import roofline_time
 from clusterspec.cost.serving.constants import Part, table_origins
-from clusterspec.cost.serving.gemm_sizes import has_scaled_blocks
+from clusterspec.cost.serving.parts.gemm_sizes import has_scaled_blocks
 from clusterspec.cost.serving.rates import converts_weights, dense_rate_share
 from clusterspec.quantity import precision_width, table_width
 from clusterspec.standard import sum_of

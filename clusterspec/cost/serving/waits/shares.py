@@ -8,12 +8,12 @@ from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.compute import larger, power
 from clusterspec.cost.formulas.queues import gamma_median, prompts_left_behind
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.delays import prompts_of_run
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.quantiles import beta_share, lengths_in_parts, smallest_reaching
 from clusterspec.cost.serving.state import Steady
-from clusterspec.cost.serving.waits import steps_of_one_prompt
+from clusterspec.cost.serving.waits.delays import prompts_of_run
+from clusterspec.cost.serving.waits.prompts import steps_of_one_prompt
 from clusterspec.records import NamedTuple
 
 TAKEN = 0.01

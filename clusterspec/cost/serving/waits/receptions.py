@@ -8,8 +8,8 @@ from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fulle
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval
-from clusterspec.cost.serving.replica_steps import row_of_steps, seconds_of_step
-from clusterspec.cost.serving.waits import step_ahead
+from clusterspec.cost.serving.waits.prompts import step_ahead
+from clusterspec.cost.serving.waits.replica_steps import row_of_steps, seconds_of_step
 from clusterspec.records import NamedTuple
 
 ROUNDS, CLOSE = 40, 1e-6

@@ -10,13 +10,13 @@ from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.held_prompts import steps_until_release
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.receptions import time_after_receptions
-from clusterspec.cost.serving.replicas import prefill_time_of_replicas
 from clusterspec.cost.serving.step_times import prompt_step
-from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
+from clusterspec.cost.serving.waits.held_prompts import steps_until_release
+from clusterspec.cost.serving.waits.prompts import step_ahead, steps_of_prompts
+from clusterspec.cost.serving.waits.receptions import time_after_receptions
+from clusterspec.cost.serving.waits.replicas import prefill_time_of_replicas
 from clusterspec.records import NamedTuple
 
 HALVINGS = 24
@@ -38,7 +38,7 @@ def carried_prefill(
         decoding_seconds = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
         return max(0.0, first.step.lasting_seconds - decoding_seconds) / first.prompts
     if pools.in_waves or pools.in_groups:
-        from clusterspec.cost.serving.waves import prefill_time_in_full_steps
+        from clusterspec.cost.serving.waits.waves import prefill_time_in_full_steps
 
         return prefill_time_in_full_steps(pools, Decoding(*sequences, 1.0), steps)
     if pools.load.hold_steps > 1 and unevenly_loaded_ranks(pools.decode) > 1:

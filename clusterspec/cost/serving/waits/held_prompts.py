@@ -6,7 +6,7 @@ from math import expm1
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.compute import power
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.standard import sum_of
 

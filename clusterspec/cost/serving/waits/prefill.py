@@ -8,13 +8,13 @@ from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
 from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_formed_ahead, steps_wait, wave_load
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.mixed_waits import PromptQueue
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval
 from clusterspec.cost.serving.state import WaitTail
 from clusterspec.cost.serving.step_times import prompt_step
-from clusterspec.cost.serving.waits import LEAST_SHARE, SHARED_ROUNDS, variation_seconds
+from clusterspec.cost.serving.waits.mixed import PromptQueue
+from clusterspec.cost.serving.waits.prompts import LEAST_SHARE, SHARED_ROUNDS, variation_seconds
 from clusterspec.records import dataclass
 from clusterspec.standard import cached_property
 

@@ -15,8 +15,8 @@ from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.formulas.serving import recurrence_time
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.activations import WIDE
 from clusterspec.cost.serving.constants import RECURRENT_STATE, Part, table_origins
+from clusterspec.cost.serving.parts.activations import WIDE
 from clusterspec.cost.serving.rates import DECODE, KernelRates
 from clusterspec.records import NamedTuple
 

@@ -7,13 +7,13 @@ from math import ceil, exp, expm1, log, sqrt
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.routing import share_with_as_many
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.carried import seconds_added
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.state import LEAST_LOAD, WaitTail
 from clusterspec.cost.serving.step_times import prompt_step
-from clusterspec.cost.serving.waits import variation_seconds
+from clusterspec.cost.serving.waits.carried import seconds_added
+from clusterspec.cost.serving.waits.prompts import variation_seconds
 from clusterspec.records import NamedTuple
 
 ROUNDS, CLOSE = 20, 1e-9

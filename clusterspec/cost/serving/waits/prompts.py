@@ -14,11 +14,11 @@ from clusterspec.cost.formulas.queues import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.held_prompts import steps_until_release, wait_until_release
-from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts.step import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.running_steps import rest_after
 from clusterspec.cost.serving.step_times import prompt_step
+from clusterspec.cost.serving.waits.held_prompts import steps_until_release, wait_until_release
+from clusterspec.cost.serving.waits.running_steps import rest_after
 from clusterspec.records import NamedTuple
 
 SHARED_ROUNDS = 8

@@ -18,11 +18,13 @@ from clusterspec.cost.formulas.serving import (
     roofline_time,
     stream_time,
 )
-from clusterspec.cost.serving import constants, launches, sparse_parts
-from clusterspec.cost.serving.activations import activation_bytes
+from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import HOST_LAUNCH, LAUNCH, RECURRENT_STATE, Part, RankLinks, table_origins
-from clusterspec.cost.serving.dense_parts import dense_part, depth_parts, head_part
-from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
+from clusterspec.cost.serving.parts import launches
+from clusterspec.cost.serving.parts import sparse as sparse_parts
+from clusterspec.cost.serving.parts.activations import activation_bytes
+from clusterspec.cost.serving.parts.dense import dense_part, depth_parts, head_part
+from clusterspec.cost.serving.parts.experts import exchange_parts, expert_parts, uses_throughput_kernels
 from clusterspec.cost.serving.rates import DECODE, SMALL
 from clusterspec.standard import sum_of
 
@@ -120,12 +122,12 @@ def cache_reading_parts(
     if sparse_parts.indexed_layers(engine):
         return sparse_parts.reading_parts(engine, fullest, context, tokens)
     if sparse_parts.selects_keys(engine):
-        from clusterspec.cost.serving import selected_parts  # few models
+        from clusterspec.cost.serving.parts import selected as selected_parts  # few models
 
         return selected_parts.reading_parts(engine, fullest, context, tokens)
     if engine.model.linear is None:
         return (_softmax_reading_part(engine, fullest, context, tokens, engine.sequence_bytes(context)),)
-    from clusterspec.cost.serving import recurrent_parts  # few models
+    from clusterspec.cost.serving.parts import recurrent as recurrent_parts  # few models
 
     kept = recurrent_parts.kept_bytes(engine, context)
     attention = _softmax_reading_part(engine, fullest, context, tokens, kept)
@@ -205,7 +207,7 @@ def prompt_attention_parts(
     tokens attend to as many tokens on average. ``longest`` is the length of the whole prompts, if greater.
     """
     if engine.model.linear is not None:
-        from clusterspec.cost.serving import recurrent_parts  # few models
+        from clusterspec.cost.serving.parts import recurrent as recurrent_parts  # few models
 
         softmax = _softmax_prompt_parts(engine, tokens, length, fresh, longest)
         return (*softmax, *recurrent_parts.prompt_parts(engine, tokens, fresh))
@@ -222,7 +224,7 @@ def _softmax_prompt_parts(
     windows = _dense_prompt_parts(engine, 0, tokens, length, fresh) if engine.whole.window_layers else ()
     if not selected:
         return (*windows, *sparse_parts.prompt_parts(engine, tokens, length, fresh))
-    from clusterspec.cost.serving import selected_parts  # few models
+    from clusterspec.cost.serving.parts import selected as selected_parts  # few models
 
     return (*windows, *selected_parts.prompt_parts(engine, tokens, length, fresh))
 

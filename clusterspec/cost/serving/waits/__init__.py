@@ -1,0 +1,1 @@
+"""Waits of prompts, and what prompts add to the steps of the sequences that decode."""
