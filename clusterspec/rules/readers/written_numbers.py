@@ -75,13 +75,14 @@ _ANOTHER_MACHINE = (
         f" old {each} "
         for each in ("pod", "pods", "rack", "racks", "nodes", "servers", "boxes", "generation", "hardware")
     ),
+    *(f" {each} background " for each in ("as", "for", "some", "more")),
     " next door ",
     " team in ",
     " on its own account ",
     " we give back ",
     " back to the lessor ",
     *(f" {each} " for each in ("replaces", "replaced", "replacing", "predecessor", "successor", "retired", "legacy")),
-    *(f" {each} " for each in ("former", "previous", "existing", "background", "pilot", "prototype", "trade in")),
+    *(f" {each} " for each in ("former", "previous", "existing", "pilot", "prototype", "trade in")),
     *(f" {each} " for each in ("not part of", "out of scope", "proof of concept", "decommissioned", "second phase")),
     *(
         f" {other} {each} "
