@@ -102,11 +102,10 @@ def nic_rate(nic: Nic | None) -> Bandwidth | None:
 
 
 def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
-    path = (*PATH, "technology")
-    if sources.section.technology is not None:
-        return sources.parts.lookup.interconnect(
-            sources.section.technology, path, usual=_usual_technology(sources.parts)
-        )
+    path, stated = (*PATH, "technology"), sources.section.technology
+    if stated is not None:
+        usual = _usual_technology(sources.parts)
+        return _technology_of_family(sources, stated) or sources.parts.lookup.interconnect(stated, path, usual=usual)
     if sources.log.unreadable(path):
         return None
     name = _supplied_technology(sources)
@@ -115,6 +114,45 @@ def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
         return entry
     sources.report_missing("technology", "no network between the nodes is described", "name it, such as infiniband-ndr")
     return None
+
+
+def _technology_of_family(sources: _FabricSources, name: str) -> Interconnect | None:
+    """The generation that the name of a family means: the one with the rate of the stated NICs, else the usual one of
+    the machine. None for other names, and where several generations are possible.
+    """
+    lookup = sources.parts.lookup
+    members = lookup.catalog.family("interconnect", name)
+    if len(members) < 2:
+        return None
+    rate = _stated_rate(sources)
+    entries = [lookup.named_entry("interconnect", each) for each in members]
+    found = [
+        each
+        for each in entries
+        if isinstance(each, Interconnect)
+        and each.bandwidth is not None
+        and (each.id in _offered_technologies(sources.parts) if rate is None else _has_rate(each.bandwidth, rate))
+    ]
+    if len(found) != 1:
+        return None
+    from clusterspec.cluster.unknown_names import family_problem  # most specs name a generation
+    from clusterspec.units import display_bits
+
+    why = "the machine has" if rate is None else f"NICs of {display_bits(rate.value)} have"
+    sources.log.problems.append(family_problem(name, found[0].id, why, (*PATH, "technology")))
+    return found[0]
+
+
+def _has_rate(one: Bandwidth, other: Bandwidth) -> bool:
+    """Whether two line rates are the same but for rounding."""
+    return abs(one.value / other.value - 1) < 0.01 if other.value else False
+
+
+def _offered_technologies(parts: Parts) -> tuple[str, ...]:
+    """The technologies that are sold with the platform, else the usual one of the accelerator."""
+    if parts.platform is not None and parts.platform.technologies:
+        return parts.platform.technologies
+    return (parts.accelerator.scale_out,) if parts.accelerator.scale_out else ()
 
 
 def _usual_technology(parts: Parts) -> str:
@@ -166,7 +204,7 @@ def _suits_stated_parts(sources: _FabricSources, name: str, stated_families: Map
     return (
         isinstance(technology, Interconnect)
         and all(carries_family(families, technology.family) for families in stated_families.values())
-        and (rate is None or technology.bandwidth is None or abs(rate.value / technology.bandwidth.value - 1) < 0.01)
+        and (rate is None or technology.bandwidth is None or _has_rate(rate, technology.bandwidth))
     )
 
 

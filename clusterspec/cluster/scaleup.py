@@ -79,6 +79,11 @@ def _resolved_interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect |
     if section.interconnect is None:
         return usual
     path = ("cluster", "scale_up", "interconnect")
+    if usual is not None and usual.id in parts.lookup.catalog.family("interconnect", section.interconnect):
+        from clusterspec.cluster.unknown_names import family_problem  # most specs name a generation
+
+        parts.lookup.log.problems.append(family_problem(section.interconnect, usual.id, "the machine has", path))
+        return usual
     owner = f"{parts.accelerator.id} has `{usual.id}`" if usual else ""
     return parts.lookup.interconnect(section.interconnect, path, usual=owner) or usual
 

@@ -62,6 +62,13 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
 
 
+def family_problem(name: str, member: str, why: str, path: Path) -> Problem:
+    """The note for the name of a family of networks, of which the rest of the spec tells the generation."""
+    message = f"`{name}` is a family of networks; {why} `{member}`"
+    help_ = f"write `{member}`; the rest is checked with it"
+    return Problem("unknown-catalog-id", path, message, help_, Severity.NOTE, fix=_fix_to_id(member, path))
+
+
 def _machine_problem(catalog: Catalog, kind: str, name: str, path: Path, usual: str) -> Problem | None:
     """The problem with a name of a machine that is no name of a platform, or of an accelerator: a slice, a server of
     another maker, a count of accelerators, or an accelerator as a platform. None for any other name.

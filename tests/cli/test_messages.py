@@ -82,7 +82,7 @@ def test_a_file_of_another_program_is_recognized(text: str, what: str, call: Cal
         ("  nodes: 4", "    nodes: 4", "unreadable-yaml", "indented deeper than the key above it"),
         (
             "nodes: 4",
-            "nodes: 4\n  scale_out: {mtu: 4096, technology: infiniband}",
+            "nodes: 4\n  scale_out: {mtu: 4096, technology: infiniband, nic_bandwidth: 300 Gb/s}",
             "unknown-catalog-id",
             "infiniband-hdr",
         ),

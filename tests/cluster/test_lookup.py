@@ -245,6 +245,43 @@ def test_a_name_of_one_platform_is_a_note_with_its_id() -> None:
     assert problem.fix is not None and problem.fix.replacements[0].text == "gb200-nvl72"
 
 
+H100 = "cluster: {accelerator: h100-sxm-80gb, nodes: 16, accelerators_per_node: 8"
+
+
+@pytest.mark.parametrize(
+    ("machine", "name", "why", "meant"),
+    [
+        (
+            f"{H100}, scale_out: {{technology: infiniband, nic_bandwidth: 200 Gb/s}}}}",
+            "infiniband",
+            "NICs of 200 Gb/s have",
+            "infiniband-hdr",
+        ),
+        (
+            f"{H100}, scale_out: {{technology: InfiniBand, nic: connectx-8}}}}",
+            "InfiniBand",
+            "NICs of 800 Gb/s have",
+            "infiniband-xdr",
+        ),
+        (f"{H100}, scale_out: {{technology: infiniband}}}}", "infiniband", "the machine has", "infiniband-ndr"),
+        (f"{H100}, scale_up: {{interconnect: nvlink}}}}", "nvlink", "the machine has", "nvlink-4"),
+    ],
+)
+def test_the_family_of_a_network_is_a_note_with_the_generation_of_its_nics_or_of_the_machine(
+    machine: str, name: str, why: str, meant: str
+) -> None:
+    problem = only(machine)
+    assert problem.severity is Severity.NOTE
+    assert problem.message == f"`{name}` is a family of networks; {why} `{meant}`"
+    assert problem.fix is not None and problem.fix.replacements[0].text == meant
+
+
+def test_the_family_of_a_network_without_one_generation_that_fits_is_an_error() -> None:
+    problem = only(f"{H100}, scale_out: {{technology: infiniband, nic_bandwidth: 300 Gb/s}}}}")
+    assert problem.severity is Severity.ERROR and "infiniband-ndr" in problem.help
+    assert only("cluster: {accelerator: mi300x, nodes: 2, scale_up: {interconnect: nvlink}}").severity is Severity.ERROR
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "message", "help_"),
     [

@@ -30,11 +30,11 @@ ERROR = assumed_figure(
     GROUP,
     "error.activations",
     0.16,
-    "error of the activations in addition to the errors of their parts: when it was fitted, the smallest share, in steps "
-    "of one percent, with which the range contained four in five published peaks of fitted sources, all sources with "
-    "equal weight, whichever source was left out. With the tensors counted since, these sources need none (80 % of 238 "
-    "peaks of 30 sources without it), but others do: 79 % of the held-out peaks are inside with it. Weights and "
-    "optimizer states follow from counts, but programs differ in the tensors that they save",
+    "error of the activations in addition to the errors of their parts: when it was fitted, the smallest share, in "
+    "steps of one percent, with which the range contained four in five published peaks of fitted sources, all sources "
+    "with equal weight, whichever source was left out. With the tensors counted since, these sources need none (80 % "
+    "of 238 peaks of 30 sources without it), but others do: 79 % of the held-out peaks are inside with it. Weights "
+    "and optimizer states follow from counts, but programs differ in the tensors that they save",
 )
 """Half-width that is added to the memory range in training, as a share of the predicted activations."""
 

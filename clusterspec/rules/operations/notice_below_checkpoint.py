@@ -147,7 +147,7 @@ _STATE = pattern(
     r"\b(?:checkpoints?|sav(?:es?|ed|ing)|snapshots?|states?|weights|optimizer|everything|zustand|speicher\w*|sicher\w*|gesichert|sauvegard\w*|état|estado|guarda\w*)\b"
 )
 _ELSEWHERE = pattern(
-    r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|only (?:the )?(?:step|state of|its log)|lokal\w*|every|each|hourly|(?<!last )(?<!final )regular\w*|stündlich\w*|toutes)\b"
+    r"\b(?:memory|ram|local|nvme|peers?|neighbou?rs?|adapters?|lora|only (?:the )?(?:step|state of|its log)|lokal\w*|every|each|hourly|(?<!last )(?<!final )regular\w*|stündlich\w*|toutes|in the background|the rest|im hintergrund|en arrière-plan)\b"
 )
 """Pattern of words for a save that is not a whole checkpoint on the storage system, or that is a regular one."""
 _READS = pattern(
