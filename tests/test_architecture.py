@@ -61,6 +61,75 @@ def test_no_layer_calls_a_function_of_an_upper_one() -> None:
     assert not calls
 
 
+IMPORT = re.compile(r"(?m)^[ \t]*from (clusterspec[\w.]*) import ([^\n(#]+|\([^)]*\))")
+FACADES = {"catalog", "cli", "cluster", "results", "studies"}
+"""Packages whose ``__init__`` has functions that its modules use, and that uses the modules."""
+IN_CIRCLES = """cost.activity cost.serving.activity
+cost.compute.attention cost.compute.eager cost.compute.expert_layer cost.compute.layer cost.compute.recurrence
+cost.compute.sparse_attention
+cost.estimate cost.explain cost.host_memory cost.plan cost.plan_assumptions cost.reinforcement.memory
+cost.reinforcement.times cost.timing
+cost.memory.explain cost.memory.fullest
+document.comments document.model
+document.messages document.other_names document.schema document.validation_error
+exchange.documents exchange.import_result exchange.merge
+exchange.fabrics.kubernetes exchange.fabrics.serving_runtimes exchange.machines.compose exchange.surroundings
+exchange.workloads.engines.command_lines exchange.workloads.engines.dynamo exchange.workloads.engines.hosted_servers
+exchange.workloads.engines.tgi
+exchange.held_files exchange.import_formats
+exchange.workloads.megatron.programs exchange.workloads.trainers.deepspeed exchange.workloads.trainers.written_configs
+spec.model.requests spec.model.workload"""
+"""Modules that import each other when types and imports within functions count, too. The list only becomes shorter."""
+
+
+def imports_of_modules() -> dict[str, set[str]]:
+    """The modules that each module imports, anywhere in its text."""
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): text for path, text in texts().items()}
+    names = {name.removesuffix(".__init__"): text for name, text in names.items()}
+    found: dict[str, set[str]] = {}
+    for module, text in names.items():
+        found[module] = set()
+        for source, listed in IMPORT.findall(text):
+            for each in re.findall(r"(\w+)(?: as \w+)?", listed):
+                wanted = f"{source}.{each}" if f"{source}.{each}" in names else source
+                found[module] |= {wanted} & (names.keys() - {module})
+    return found
+
+
+def modules_in_circles(imports: dict[str, set[str]]) -> set[str]:
+    """The modules that import themselves through others."""
+    left = dict(imports)
+    while ends := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others - ends for name, others in left.items() if name not in ends}
+    return {name for name in left if name in reached(name, left)}
+
+
+def reached(start: str, imports: dict[str, set[str]]) -> set[str]:
+    """The modules that one imports, directly and through others."""
+    found: set[str] = set()
+    open_ = [start]
+    while open_:
+        new = (imports.get(open_.pop(), set()) & imports.keys()) - found
+        found |= new
+        open_ += new
+    return found
+
+
+def test_modules_import_in_no_circle_but_the_listed_ones() -> None:
+    imports = {
+        name: others
+        for name, others in imports_of_modules().items()
+        if name.removeprefix("clusterspec.").partition(".")[0] not in FACADES | {"clusterspec", "library"}
+    }
+    known = {f"clusterspec.{name}" for name in IN_CIRCLES.split()}
+    assert modules_in_circles(imports) == known
+
+
+def test_a_circle_of_imports_is_found() -> None:
+    imports = {"a": {"b"}, "b": {"c"}, "c": {"b", "d", "f"}, "d": set(), "e": {"a"}, "f": set()}
+    assert modules_in_circles(imports) == {"b", "c"}
+
+
 def test_only_the_command_line_prints_and_exits() -> None:
     exits = {"print", "exit", "quit", "sys.exit", "os._exit"}
     for module, text in modules_with(r"\b(print|_?exit|quit)\b"):

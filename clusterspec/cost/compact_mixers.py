@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model
 from clusterspec.cost.formulas import attention, memory
-from clusterspec.cost.mixers import LayerWeights
+from clusterspec.cost.layers import LayerWeights
 
 STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
 """Products of a recurrence with its state per token (`formulas.attention.recurrence_flops`)."""

@@ -343,3 +343,21 @@ def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[
     """The stored activations of each kind of layer: layers times micro-batches in flight."""
     pairs = list(zip(chunks, counts, strict=True))
     return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in CHUNK_COUNTS.items()}
+
+
+class LayerWeights(NamedTuple):
+    """Weights of one layer on one rank: the rank's shard of the tensor-parallel weights, and the replicated weights."""
+
+    cut: float
+    copied: float
+
+    @property
+    def total(self) -> float:
+        """Sharded and replicated weights together."""
+        return self.cut + self.copied
+
+    def __add__(self, other: object) -> LayerWeights:
+        """Weights of both."""
+        if not isinstance(other, LayerWeights):
+            return NotImplemented
+        return LayerWeights(self.cut + other.cut, self.copied + other.copied)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.models import Model, SparseAttention
 from clusterspec.cost.formulas import compute, memory
-from clusterspec.cost.layers import Chunk
+from clusterspec.cost.layers import Chunk, LayerWeights
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
@@ -64,24 +64,6 @@ def _window_attention_flops(model: Model, sequence: float) -> float:
     tokens = min(window.tokens, sequence)
     heads = window.heads or model.heads
     return float(compute.unmasked_attention_flops(model.window_layers, heads, *dims, tokens))
-
-
-class LayerWeights(NamedTuple):
-    """Weights of one layer on one rank: the rank's shard of the tensor-parallel weights, and the replicated weights."""
-
-    cut: float
-    copied: float
-
-    @property
-    def total(self) -> float:
-        """Sharded and replicated weights together."""
-        return self.cut + self.copied
-
-    def __add__(self, other: object) -> LayerWeights:
-        """Weights of both."""
-        if not isinstance(other, LayerWeights):
-            return NotImplemented
-        return LayerWeights(self.cut + other.cut, self.copied + other.copied)
 
 
 NOTHING = LayerWeights(0.0, 0.0)

@@ -10,8 +10,8 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import assumed_figure, mixers
 from clusterspec.cost.formulas import compute, memory
 from clusterspec.cost.formulas.compute import larger
-from clusterspec.cost.layers import Chunk
-from clusterspec.cost.mixers import LayerWeights, attention_flops
+from clusterspec.cost.layers import Chunk, LayerWeights
+from clusterspec.cost.mixers import attention_flops
 from clusterspec.quantity import NARROW, activation_width, precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.standard import cached_property, recent, sum_of
