@@ -112,14 +112,14 @@ def _with_full_sharding_memory(software: Software, lookup: Lookup) -> Software:
 
 
 def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
-    """The framework of the key of this name; a problem where the catalog has no such framework."""
+    """The framework of the key of this name, also by another name; a problem where the catalog has no such id."""
     known = lookup.catalog.ids("framework")
     if section.framework is None or section.framework in known:
         return section.framework
-    from clusterspec.cluster.unknown_names import unknown_framework_problem  # most specs have none
+    from clusterspec.cluster.unknown_names import framework_named, unknown_framework_problem  # most specs have none
 
     lookup.log.problems.append(unknown_framework_problem(section.framework, lookup))
-    return None
+    return framework_named(section.framework, lookup)  # the rest is checked with the only framework of this name
 
 
 def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:

@@ -232,10 +232,12 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     ids = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
     choices = alternatives_text(ids)
     message = f"`{name}` is not one of the choices of `framework`"
-    same = [id_ for id_ in ids if letters_and_digits(id_) == letters_and_digits(name)]
-    if len(same) == 1:
-        certain = Fix(f"write `{same[0]}`", (Replacement(path, same[0]),), safe=True)
-        return Problem("unknown-choice", path, message, f"write `{same[0]}`", fix=certain)
+    if named := framework_named(name, lookup):
+        is_spelling = letters_and_digits(named) == letters_and_digits(name)
+        certain = Fix(f"write `{named}`", (Replacement(path, named),), safe=is_spelling)
+        message = f"`{name}` is a name of the framework `{named}`, and no id of the catalog"
+        help_ = f"write `{named}`; the rest is checked with it"
+        return Problem("unknown-choice", path, message, help_, Severity.NOTE, fix=certain)
     if underneath:
         advice = f"name what `{name}` runs underneath: {alternatives_text(underneath)}"
     else:
@@ -246,6 +248,18 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     only = meant or underneath
     fix = Fix(f"write `{only[0]}`", (Replacement(path, only[0]),)) if len(only) == 1 else None
     return Problem("unknown-choice", path, message, advice, fix=fix)
+
+
+def framework_named(name: str, lookup: Lookup) -> str | None:
+    """The only framework whose id or name is this but for case and signs; None if none or several are."""
+    wanted = letters_and_digits(name)
+    entries = [lookup.named_entry("framework", id_) for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
+    found = [
+        each.id
+        for each in entries
+        if isinstance(each, Framework) and wanted in {letters_and_digits(each.id), letters_and_digits(each.name)}
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _likely_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "absent-part-described": ("document", ("cluster", "operations?", "networks?", "written_scale_up?", "counts", "power?")),
     "bound-off-keys": ("document", ("statements?", "remarks", "spec", "planned?", "counts")),
+    "description-off-choices": ("document", ("description", "spec")),
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-layout": ("document", ("own_remarks", "training", "layout")),
     "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?", "catalog")),
@@ -550,6 +551,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 SILENT: dict[str, Callable[..., object]] = {
     "absent-part-described": lambda cluster, operations, networks, written_scale_up, counts, power: not (operations is not None and operations.failures is not None) and (not (networks is not None and networks.storage is not None and (networks.storage.systems is not None)) and (not (written_scale_up is not None and written_scale_up.topology is not None and (written_scale_up.shape is not None)) and (not (networks is not None and (networks.frontend is not None or networks.out_of_band is not None)) and (not written_scale_up is not None)))),
     "bound-off-keys": lambda statements, remarks, spec, planned, counts: not remarks or ((not statements or spec.pools or spec.jobs) and (planned is None or spec.workload is None or spec.workload.rl is None)),
+    "description-off-choices": lambda description, spec: spec.pools or spec.jobs,
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-layout": lambda own_remarks, training, layout: not own_remarks or training.rl is not None or (not any((cue in own_remarks for cue in ('repli', 'répli', 'icro', 'sequen', 'equenz', 'layer', 'chicht', 'expert', 'block', 'couche', 'capa', 'sample')))),
     "description-off-settings": lambda own_description, spec, cluster, layout, workload, catalog: spec.pools or spec.jobs,

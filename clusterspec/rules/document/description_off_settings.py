@@ -6,8 +6,7 @@ A `description` that names the accelerator, the model, the framework, the networ
 model, a degree of the layout or the oversubscription, or states a figure of the machine (NICs and accelerators per node, host
 memory, nodes per rack, spares, link rate, bandwidth of a node, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
 restart) or of the purchase (term, warranty, delivery, support, tax, discount, payment, PUE, electricity), where the keys state
-another; or that says how something is done (the precision of the cache, checkpoints in the background, PFC, cooling, the placement and the weights of
-reinforcement learning and others), where the keys say otherwise. A figure belongs to the key whose words are nearest in its clause. Numbers agree to 5 %, sizes of models to 30 %, PUE
+another. A figure belongs to the key whose words are nearest in its clause. Numbers agree to 5 %, sizes of models to 30 %, PUE
 and prices to 1 %. A key is skipped where the text also states the right figure, or several wrong ones; a number that another
 key states in the same unit is accepted, and so are the memory, the bandwidths and the power of accelerators that the
 text or the design names, and a setting that the text only compares with (`moved from`, `instead of`,
@@ -15,7 +14,7 @@ text or the design names, and a setting that the text only compares with (`moved
 and figures in a clause with `would` or `if` are not read. The requests a second of the busiest time are compared with the highest rate of
 the keys where the text does not state that one too.
 
-In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference (a power of ten, a factor
+In a text that also speaks of another machine, order, offer or party, and in one with more than 15 figures, the finding is a note, unless a known mistake explains the difference (a power of ten, a factor
 of two, bits for bytes, or one digit) or the key is one that such texts rarely mean otherwise: host memory, NICs and spare nodes,
 the interval and number of checkpoints, restart and repair time, tokens and their number in a sequence, term, warranty, response
 time, discount, tax, payments, PUE and the price of electricity.
@@ -77,14 +76,6 @@ layout: {framework: vllm, tp: 2, dp: 8}
 clusterspec: 1
 description: Each node has 2 TB of system memory.
 cluster: {platform: dgx-a100, nodes: 10, host_memory: 1 TB}
-```
-
-```yaml description
-clusterspec: 1
-description: Every half hour a checkpoint is written in the background.
-cluster: {platform: dgx-h100, nodes: 16}
-operations:
-  checkpoint: {interval: 30 min, mode: synchronous}
 ```
 
 ## Silent
@@ -284,9 +275,8 @@ def _plain_problems(
     own: Mapping[str, Sequence[float]],
     told: str,
 ) -> Iterator[Problem]:
-    """The problems of sentences that state one value of one key and nothing else, or a choice of a key."""
-    from clusterspec.rules.readers.statements.choices import wrong_choices  # few specs have a description
-    from clusterspec.rules.readers.statements.plain_findings import wrong_facts
+    """The problems of sentences that state one value of one key and nothing else."""
+    from clusterspec.rules.readers.statements.plain_findings import wrong_facts  # few specs have a description
 
     currency = spec.procurement.currency if spec.procurement is not None else None
     for each in wrong_facts(description[:MOST_CHARACTERS], spec, cluster, layout, own):
@@ -294,9 +284,6 @@ def _plain_problems(
             continue
         if not is_in_another_currency(currency, each.words):
             yield _problem(each.words, each.key, each.value)
-    for each in wrong_choices(description[:MOST_CHARACTERS], spec):
-        if f"`{each.key}`" not in told:
-            yield _problem(each.words, each.key, each.value, is_certain=True)
 
 
 def _has_counts(description: str, key: str, cluster: Cluster) -> bool:

@@ -306,7 +306,11 @@ def _wrong_failures(passage: str) -> Iterator[WrongTotal]:
         _si_value(whole) / _si_value(between[0]),
         f"{_words(passage, whole)} over {_words(passage, between[0])}",
     )
-    stated = {float(match[match.lastgroup or "count"]): match for match in _NUMBER_OF.finditer(passage)}
+    stated = {
+        float(match[match.lastgroup or "count"])
+        for match in _NUMBER_OF.finditer(passage)
+        if match["of_them"] is None or _NAMES_FAILURE.search(passage[: match.start()]) is not None
+    }
     if len(stated) == 1 == len(rest) and right > 1:
         (number,) = stated
         if abs(number - right) > max(ROUGH * right, 1.01):

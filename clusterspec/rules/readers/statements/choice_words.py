@@ -25,6 +25,8 @@ class Choices(NamedTuple):
     others: str = ""
     is_open: bool = False
     """Whether the key has values for which no words are known, such as numbers."""
+    own_words: Mapping[str, Sequence[str]] = {}
+    """Further words for a choice, which show that a text does not contradict it."""
 
 
 _16 = r"(?<![a-z0-9])16[- ]?bits?(?![a-z])|(?<![a-z0-9])bf16(?![a-z0-9])|(?<![a-z0-9])fp16(?![a-z0-9])|\bbfloat16\b|\bhalf precision\b|(?:not|un|nicht |non |sin )[ -]?(?:quanti[sz]\w+|cuantizar)|半精度|16 ?位|16 ?ビット|16 ?비트"
@@ -66,10 +68,10 @@ CHOICES: Sequence[Choices] = (
     ),
     Choices(
         "operations.checkpoint.mode",
-        r"checkpoint\w*|snapshots?|\bstates?\b|sicherung\w*|prüfpunkt\w*|points? de (?:contrôle|reprise)|sauvegarde\w*|puntos? de control|punti di controllo|检查点|チェックポイント|체크포인트",
+        r"checkpoint\w*|snapshots?|\bstates?\b|sicherung\w*|prüfpunkt\w*|enregistrement\w*|points? de (?:contrôle|reprise)|sauvegarde\w*|\bguardado\w*|salvataggi\w*|puntos? de control|punti di controllo|检查点|チェックポイント|체크포인트",
         {
             "asynchronous": r"in (?:the )?background|asynchron\w*|while (?:the )?(?:training|job|run|next steps?) (?:goes? on|continues?|keeps?|runs?)|im hintergrund|en arrière-plan|en segundo plano|em segundo plano|as[sí]{1,2}ncron\w*|后台|异步|バックグラウンド|非同期|백그라운드|비동기",
-            "synchronous": r"(?<!a)\bsynchron(?:ous|e|es|er|en)?(?:ly)?\b|\bsíncron[oa]\w*|(?:training|job|run|all ranks|everything|accelerators?|gpus?|machine|trainer)(?: \w+){0,2} (?:stops?|pauses?|waits?|halts?|stands? still|is stopped|idles?) (?:while|until|as long as)|(?<!非)(?<!异)同步(?:写|保存)|(?<!非)同期(?:的に|で)|(?<!비)동기(?:식|적)",
+            "synchronous": r"(?<!a)\bsynchron(?:ous|e|es|er|en)?(?:ly)?\b|\bsíncron[oa]\w*|(?:training|job|run|all ranks|everything|accelerators?|gpus?|machine|trainer)(?: \w+){0,2} (?:stops?|pauses?|waits?|halts?|stands? still|is stopped|idles?) (?:while|until|as long as)|(?:training|entraînement|calcul|entrenamiento|cálculo|addestramento|treinamento|treino|lauf)(?: [\w'’]+){0,3} (?:halted|stopped|paused|arrêté|suspendu|interrompu|parado|detenido|fermo|arrestato|sospeso|angehalten|unterbrochen|steht),?(?: [\w'’]+){0,2} (?:until|while|bis|solange|jusqu['’ ]|pendant|tant que|hasta|mientras|finché|fino|até|enquanto)|训练(?:暂停|停止)[^。]{0,12}(?:写完|落盘|保存完)|学習を(?:止め|停止)|(?<!非)(?<!异)同步(?:写|保存)|(?<!非)同期(?:的に|で)|(?<!비)동기(?:식|적)",
         },
     ),
     Choices(
@@ -124,6 +126,25 @@ CHOICES: Sequence[Choices] = (
         {
             "stopped": r"(?:requests|answers|generations?|samples?|engines?)(?: \w+){0,3} (?:are (?:stopped|aborted|paused|drained|interrupted)|stop|pause)\b(?: \w+){0,3} (?:while|until|during|for|before)",
             "kept": r"(?:requests|answers|generations?|samples?)(?: \w+){0,3} (?:go on|are kept|continue|stay in flight|are not interrupted|keep running)|without (?:stopping|interrupting|aborting) (?:the )?(?:requests|answers|generation|engines)",
+        },
+    ),
+    Choices(
+        "procurement.currency",
+        r"\b(?:amounts?|prices?|sums?|quotes?|totals?|figures|ceiling|budget|offer|invoices?|beträge|preise|summen|angebot|montants?|prix|offre|importes|precios|importi|prezzi|valores|preços)\b|金额|价格|报价|金額|価格|금액|가격",
+        {
+            "CHF": r"\bCHF\b|\bswiss francs?|\bschweizer franken|\bfranken\b|\bfrancs suisses|\bfranchi svizzeri|瑞士法郎|スイスフラン",
+            "USD": r"\bUSD\b|\bUS[- ]dollars?|\bdólares estadounidenses|美元|米ドル|미국 ?달러",
+            "EUR": r"\bEUR\b|\beuros?\b|€|欧元|ユーロ|유로",
+            "GBP": r"\bGBP\b|\bpounds? sterling|\bbritish pounds?|£|英镑",
+            "JPY": r"\bJPY\b|\b(?:japanese )?yen\b|日元|日圓|日本円|엔화",
+            "CNY": r"\bCNY\b|\bRMB\b|\b(?:chinese )?yuan\b|\brenminbi\b|人民币|人民元|위안",
+            "KRW": r"\bKRW\b|\bkorean won\b|韩元|韓国ウォン|원화",
+            "CAD": r"\bCAD\b|\bcanadian dollars?",
+            "AUD": r"\bAUD\b|\baustralian dollars?",
+            "SEK": r"\bSEK\b|\bswedish (?:kron\w+|crowns?)",
+            "NOK": r"\bNOK\b|\bnorwegian (?:kron\w+|crowns?)",
+            "DKK": r"\bDKK\b|\bdanish (?:kron\w+|crowns?)",
+            "PLN": r"\bPLN\b|\bzłot\w+|\bzlot\w+",
         },
     ),
 )

@@ -10,7 +10,20 @@ _FEEDS = r"\b(?:feeds?|power|supply|supplies|ups|strom\w*|einspeisung\w*|aliment
 _STORAGE = r"\b(?:storage|speicher\w*|stockage|almacenamiento|front-?end|management)\b|存储|ストレージ|스토리지|管理"
 _OF_OTHERS = r"\b(?:switch\w*|spines?|lea(?:f|ves)|storage|cpus?|old|rest|halls?|rooms?)\b|交换机|スイッチ|스위치"
 
+_ADAPTERS = (
+    r"\badapt(?:er|or)s?\b|\badaptateurs?|\badaptadores|\badattatori|适配器|アダプター?|어댑터|\b(?:frozen|eingefroren\w*|gelé\w*|congelad\w+)\b|冻结|凍結",
+)
+"""Words for training of adapters, whatever their method."""
+
 MACHINE_CHOICES: Sequence[Choices] = (
+    Choices(
+        "cluster.scale_out.sharing",
+        r"\b(?:fabric|network|infiniband|roce|ethernet|switch\w*|lea(?:f|ves)|netzwerk|netz|réseau|red|rete|rede)\b|网络|交换机|参数面|ネットワーク|네트워크",
+        {
+            "exclusive": r"\b(?:for|to) (?:us|this (?:machine|cluster|job|project|team)|the (?:job|project)) alone\b|\b(?:ours|its own) alone\b|\bexclusiv\w+|\bexklusiv\w*|\b(?:nobody|no one) else (?:shares?|uses|crosses)\b|\bno other (?:job|tenant|user|team|traffic)s?\b|\bkein anderer\b|\baucun autre|\bningún otro|\bnessun altro|\bnenhum outro|独占|独享|专用|専有|占有|전용|독점",
+            "shared": r"\b(?:shared?|shares) (?:\w+ ){0,3}with (?:other|another|two|three|several|the) (?:\w+ )?(?:tenants?|customers?|users?|groups?|teams?|jobs?|departments?|institutes?)|\bother (?:tenants?|jobs?|teams?|users?)(?: \w+){0,3} (?:use|cross|share|run over)|\b(?:geteilt|teilen) (?:\w+ ){0,2}mit|\bpartagé\w* avec|\bcompartid\w+ con|\bcondivis\w+ con|\b(?:com)?partilhad\w+ com|与[^。,]{0,12}共用|共享|共用して|他の(?:利用者|ジョブ)|공유",
+        },
+    ),
     switch(
         "cluster.scale_out.flow_control.pfc",
         r"(?<![a-z0-9])PFC(?![a-z0-9])|priority flow control|(?:基于)?优先级(?:的)?流(?:量)?控",
@@ -113,10 +126,11 @@ MACHINE_CHOICES: Sequence[Choices] = (
         "workload.trainable.method",
         "",
         {
-            "lora": r"(?<!Q)(?<!q)\bLoRA\b",
-            "qlora": r"\bQLoRA\b",
-            "full": r"\bfull (?:fine-?tun\w+|parameter)|\ball (?:the )?(?:weights|parameters) (?:are |get )?(?:trained|updated|tuned)|\balle (?:gewichte|parameter) (?:werden )?(?:trainiert|angepasst)|全(?:参数|量)微调|全パラメータ(?:を)?(?:学習|更新)|전체 (?:파라미터|미세)",
+            "lora": r"(?<![qa-z])LoRA(?![a-z])",
+            "qlora": r"(?<![a-z])QLoRA(?![a-z])",
+            "full": r"\bfull (?:fine-?tun\w+|parameter)|\ball (?:the |of the )?(?:weights|parameters) (?:are |get )?(?:trained|updated|tuned)|\b(?:train|tune|update)s? all (?:the |of the )?(?:weights|parameters)|\balle (?:gewichte|parameter) (?:werden )?(?:trainiert|angepasst)|(?:tous les (?:poids|paramètres)|todos los (?:pesos|parámetros)|tutti i (?:pesi|parametri)|todos os (?:pesos|parâmetros))|全(?:参数|量)微调|训练全部(?:参数|权重)|全パラメータ(?:を)?(?:学習|更新)|(?:전체|모든) (?:파라미터|가중치|미세)",
         },
+        own_words=dict.fromkeys(("lora", "qlora"), _ADAPTERS),
     ),
     Choices(
         "layout.schedule",
