@@ -14,7 +14,8 @@ In the description and the comments of a spec of one design:
   (`HCCL_RDMA_SL`) whose priority is not lossless;
 - flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
   the replicas do not divide, or that has fewer micro-batches than stages;
-- samples called on-policy where a batch has several updates or rollout runs ahead;
+- samples called on-policy where a step has several minibatches: a note, since some mean that rollout waits for the new
+  weights; all others are errors;
 - a container of NVIDIA (`pytorch:24.09-py3`), a branch of its driver (`R535`) or a CUDA release that is older than the
   accelerator; kernels of FlashAttention 3 (`VLLM_FLASH_ATTN_VERSION=3`) on an NVIDIA accelerator without them;
 - a repository of a quantized model (`…-FP8`, `…-AWQ`) whose precision is not `parameter_precision`.
@@ -354,13 +355,12 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
     """
     rl = spec.workload.rl if spec.workload is not None else None
     updates = (rl.minibatches or 1) * (rl.epochs or 1) if rl is not None else 1
-    if (
-        rl is not None
-        and (updates > 1 or rl.max_staleness)
-        and (match := unambiguous_setting(_ON_POLICY, text)) is not None
-    ):
-        key, own = ("max_staleness", rl.max_staleness) if updates == 1 else ("minibatches", updates)
-        yield _problem(match[0], f"workload.rl.{key}", f"{own}: later updates use samples of earlier weights")
+    match = unambiguous_setting(_ON_POLICY, text) if rl is not None and updates > 1 else None
+    if match is not None:
+        later = "optimizer steps after the first use samples of earlier weights"
+        message = f"the text says `{match[0]}`, but `workload.rl.minibatches` is {updates}: {later}"
+        advice = "use one minibatch, or keep several where only rollout has to wait for the new weights"
+        yield RULE.problem("workload.rl.minibatches", message, advice, severity="note")
     if layout is None or workload is None or workload.kind != "train":
         return
     flag = unambiguous_setting(_DISTRIBUTED_OPTIMIZER, text)
