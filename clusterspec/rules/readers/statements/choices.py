@@ -97,12 +97,12 @@ def _stated_choices(sentence: str, choices: Choices, named: Sequence[str]) -> It
             match = pattern(f"(?i){choices.words[name]}").search(part)
             if match is None or _NOT.search(part[: match.start()]) is not None:
                 continue
-            clause = _clause_around(part, match.start())
+            clause = _clause_at(part, match.start())
             if _is_of_plan(clause.replace(match[0], " ")) and not words_of_another(clause.replace(match[0], " ")):
                 yield name, match[0].strip()
 
 
-def _clause_around(part: str, at: int) -> str:
+def _clause_at(part: str, at: int) -> str:
     """The clause at a place, with the one before it if it begins with a relative pronoun."""
     clauses = [part[start:end] for start, end in clauses_of(part) if start <= at]
     relative = len(clauses) > 1 and _RELATIVE.match(clauses[-1]) is not None
