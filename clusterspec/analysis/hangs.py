@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis import service_steps
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
+from clusterspec.analysis.copy_causes import copy_causes
 from clusterspec.analysis.error_reasons import cause_of_reason
 from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.placed_runs import PlacedRun
@@ -151,6 +152,7 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     """The causes that may have stopped the run, from lines that have several possible causes."""
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
         yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
+    yield from copy_causes(run)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = (
             "run ibv_devinfo | grep active_mtu on both nodes, and give both the same MTU (to test, MC_MTU=1024); "

@@ -12,7 +12,7 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.analysis.place_causes import OPEN
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.suspected_causes import HINT, LEADING, STEP, excluded_causes, next_step
+from clusterspec.analysis.suspected_causes import LEADING, STEP, excluded_causes, next_step
 from clusterspec.analysis.trial_causes import LOWERED
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.scopes import SCOPE
@@ -103,7 +103,8 @@ def _with_observed_weight(cause: Cause, score: float) -> Cause:
     """A suspected cause with its weight after observations: lowered if contradicted, else moved by their score."""
     if score <= AGAINST:
         return replace(cause, weight=min(cause.weight, LOWERED))
-    return replace(cause, weight=round(min(HIGHEST, cause.weight + STEP * score), 3))
+    least = LEADING if score >= CLEAR else cause.weight
+    return replace(cause, weight=round(min(HIGHEST, max(cause.weight, least) + STEP * score), 3))
 
 
 def _possible_causes(
@@ -115,8 +116,9 @@ def _possible_causes(
     best = next(iter(scored.values()), 0.0)
     named = [name for name, score in scored.items() if score >= max(LEAST, NEAR * best)]
     for place, name in enumerate(named[:MOST]):
-        first = HINT + STEP if by_cause[name] >= CLEAR else OPEN
-        yield Cause(name, _strongest_observations(observed, name), next_step(name), round(first - STEP * place, 3))
+        clear = by_cause[name] >= CLEAR
+        weight = min(HIGHEST, LEADING + STEP * by_cause[name]) if clear else OPEN - STEP * place
+        yield Cause(name, _strongest_observations(observed, name), next_step(name), round(weight, 3))
 
 
 def _strongest_observations(observed: Sequence[Evidence], cause: str) -> str:

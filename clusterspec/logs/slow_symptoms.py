@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.host_figures import unlike_copies
 from clusterspec.logs.report_sentences import report_sentences, tells_of_a_case
 from clusterspec.logs.text_lines import shown_line
 
@@ -27,6 +28,11 @@ _SLOW = (
     r"|[0-9.]{1,5} ?(?:x|times) (?:the time|as long))"
 )
 _GAP = r"[^.;\n]{0,80}?"
+_PAUSED = (
+    r"(?:slow\w{0,6}|long\w{0,3}|paus\w{1,4}|stall\w{0,4}|freez\w{1,4}|fr?oze|hangs?|stuck|spik\w{1,3}|dips?|drops?"
+    r"|waits?|waiting|jumps?|idle|takes?|took|blocks?|lag\w{0,5}|gap|hiccups?|sags?|stutter\w{0,3}|loads?)"
+)
+_EVERY = rf"every (?:[0-9.k]{{1,7}}|few|n|num_workers|other|so many|couple of) ?(?:{_STEP}|seconds?|minutes?|ms)?\b"
 REPORTED = (
     r"\btakes? (?:\w{1,8} ){0,3}(?:minutes|hours) to \w"
     r"|\bslow(?:er|ly|ness|s|ed|ing|-?downs?)?\b|\btakes? (?:\w{1,8} ){0,2}(?:long|longer|ages|forever|hours|minutes)\b"
@@ -36,7 +42,7 @@ REPORTED = (
     r"|\b(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw|MFU|usage|scaling|efficiency)\b"
     r"[^.;\n]{0,60}?\b(?:low(?:er)?|poor|drop\w{0,4}|half|decreas\w{1,3}|degrad\w{1,4}|bad|worse|less|only|under"
     r"|below|varies|unstable|fluctuat\w{1,4}|jitter\w{0,2}|not exceed)\b"
-    r"|\b(?:jitter|latency spikes?|spikes?|stutter\w{0,3}|stragglers?|bottlenecks?)\b"
+    r"|\b(?:jitter|latency spikes?|spikes?|dips?|sags?|paus(?:es?|ing)|stutter\w{0,3}|stragglers?|bottlenecks?)\b"
     r"|\bno(?:t| )? ?(?:faster|speed-?up|scal\w{1,4})\b|\bscal(?:es?|ing) (?:\w{1,12} ){0,3}(?:poor|bad|not)\w{0,2}\b"
     r"|慢|吞吐.{0,8}低|利用率.{0,8}(?:低|[1-5]?[0-9]%)"
 )
@@ -73,6 +79,7 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         rf"\b{_GPUS}(?:'s|-)?\b[^.;\n]{{0,60}}?(?:\b(?:idle|starv\w{{2,4}}|waits?|waiting|under-?utili[sz]ed)\b"
         r"|(?<![0-9.])(?:[0-9]|[1-5][0-9]) ?%)|\b(?:low|poor|little) (?:GPU[- ]?)?(?:utili[sz]ation|usage|util)\b"
         r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,40}?(?:\blow\b|(?<![0-9.])(?:[0-9]|[1-5][0-9]) ?%)"
+        r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,12}\bnot (?:very )?high\b"
         r"|利用率.{0,8}(?:低|[1-5]?[0-9]%)",
     ),
     (
@@ -85,7 +92,48 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"|\b(?:stress\w{0,3}"
         r"|overload\w{0,3}|maxed|saturat\w{2,4}|full|insufficient|too (?:slow|weak)|contend\w{0,3}|compet\w{1,4}"
         r"|busy)\b)"
+        r"|\bCPU (?:usage|utili[sz]ation|time)\b[^.;\n]{0,60}\b(?:maximum|limit|quota|allocated|all)\b"
         r"|\b(?:high|heavy) (?:CPU|load)\b|\bload average\b|\b(?:single|one) (?:CPU )?(?:core|thread)\b",
+    ),
+    (
+        "few-cores-busy",
+        r"\bonly (?:one|two|[1-9]|a few) (?:out )?(?:of (?:the |my |our |its |[0-9]{1,3} )?(?:\w{1,8} )?)?(?:CPU )?"
+        r"(?:cores?|CPUs?|threads?)\b[^.;\n]{0,30}\b(?:bus(?:y|ied)|used?|utili[sz]ed|working|active|run\w{0,4})\b"
+        r"|\b(?:workers?|process(?:es)?|threads?|ranks?|affinity)\b[^.;\n]{0,40}?\b(?:us(?:e|es|ing)|shar(?:e|es|ing)"
+        r"|runs?|running|are|is|pinned|bound|set|sits?|stays?) (?:all )?(?:on |to )?(?:only )?(?:the same|one|two"
+        r"|a single|the first) (?:CPU )?(?:cores?|CPUs?)\b",
+    ),
+    (
+        "other-processor",
+        r"\b(?:same|identical) (?:GPU|card|accelerator)s?\b[^;\n]{0,60}\b(?:different|other|another|unlike|two)\b"
+        r"[^;\n]{0,20}\b(?:processors?|CPUs?)\b"
+        r"|\b(?:different|other|another|faster|newer|better) (?:processors?|CPUs?)\b[^;\n]{0,60}\b(?:same|identical)"
+        r" (?:GPU|card|accelerator)s?\b",
+    ),
+    (
+        "frequent-allocation",
+        r"\b(?:cudaMalloc|cudaFree|hipMalloc|hipFree|empty_cache|alloc(?:ation|ator) (?:retries|cache flush\w{0,3}))\b"
+        rf"|\bmemory of (?:the |all |our )?{_GPUS}\b[^.;\n]{{0,20}}\b(?:nearly|almost) (?:full|used up|exhausted)\b"
+        r"|\b(?:VRAM|GPU memory|HBM)\b[^.;\n]{0,20}\b(?:nearly|almost) (?:full|used up|exhausted)\b",
+    ),
+    (
+        "compiled",
+        r"\btorch\.compile\b|\bcompile\.enable\b|\bjax\.jit\b|\b(?:XLA|dynamo|inductor|Triton|JIT)\b[^.;\n]{0,60}"
+        r"\bcompil\w{1,6}\b|\brecompil\w{1,6}\b|\b--?compile\b",
+    ),
+    (
+        "unlike-shapes",
+        r"\b(?:another|different|distinct|new|unique|varying|variable|dynamic|changing|unlike) (?:\w{1,10} ){0,2}"
+        r"(?:shapes?|lengths?|sizes?|padding|resolutions?)\b",
+    ),
+    (
+        "sharded-everywhere",
+        r"\bFULL_SHARD\b|\b[Ff]ull(?:y)?[- ][Ss]hard\w{0,3}\b|\bZeRO[- ]?(?:stage )?-?3\b|\bstage[- _]?3\b"
+        r"|\bfully_shard\b",
+    ),
+    (
+        "page-faults",
+        r"\bpage[- ]faults?\b|\bmmap\w{0,3}\b|\bmemory[- ]mapp\w{2,3}\b",
     ),
     (
         "full-host-memory",
@@ -117,8 +165,9 @@ OBSERVED: tuple[tuple[str, str], ...] = (
     ),
     (
         "periodic",
-        rf"\bevery (?:[0-9.k]{{1,7}}|few|n|num_workers|other|so many|couple of) ?(?:{_STEP}|seconds?|minutes?|ms)?\b"
-        r"|\bperiodic\w{0,4}\b|\bat (?:regular )?intervals\b",
+        rf"\b{_PAUSED}\b{_GAP}\b{_EVERY}|\b{_EVERY}\b{_GAP}\b{_PAUSED}\b"
+        r"|\bperiodic\w{0,4}\b|\bat (?:regular )?intervals\b|\b(?:regular|deterministic|recurring) (?:dips?|sags?"
+        r"|pauses?|stalls?)\b",
     ),
     (
         "since-change",
@@ -170,7 +219,8 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"\b(?:minutes|hours) to (?:load|read|open)\b|\b(?:time|it) is spent (?:on|in|by) (?:reading|loading|data"
         r"|I/?O)\b"
         r"|\b(?:load(?:s|ing)?|read(?:s|ing)?|data ?sets?|data|images?|files?|samples?|data ?loaders?)\b[^.;\n]{0,80}?"
-        r"\b(?:slow\w{0,3}|long|HDDs?|hard (?:disks?|drives?)|NFS|network (?:drive|share|disk)|spinning)\b"
+        r"\b(?:slow\w{0,3}|long|HDDs?|hard (?:disks?|drives?)|NFS|spinning|tens of minutes"
+        r"|network (?:drive|share|disk|mount|volume|storage|file ?system)s?)\b"
         r"|\b(?:HDDs?|hard (?:disks?|drives?)|NFS)\b[^.;\n]{0,80}?\b(?:slow\w{0,3}|long|load\w{0,3})\b",
     ),
 )
@@ -202,7 +252,11 @@ def symptom_statements(text: str) -> Iterator[tuple[str, str, int]]:
     """
     sentences = list(report_sentences(text))[:MOST_SENTENCES]
     slow = _pattern("", REPORTED)
-    if not any(slow.search(line) for _, line in sentences) or not tells_of_a_case(text):
+    if not any(slow.search(line) for _, line in sentences):
+        return
+    if copies := unlike_copies(sentences):
+        yield "unlike-copies", *copies
+    if not tells_of_a_case(text):
         return
     for name, words in OBSERVED:
         pattern = _pattern(name, words)

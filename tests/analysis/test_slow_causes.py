@@ -8,7 +8,7 @@ from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.deciding_checks import CHECKS, PARTS, Part, deciding_check
 from clusterspec.analysis.slow_causes import OF_SCOPES, cause_scores, observation_weights
 from clusterspec.analysis.suspected_causes import next_step
-from clusterspec.logs.slow_symptoms import OBSERVED
+from clusterspec.logs.slow_symptoms import OBSERVED, symptom_statements
 from clusterspec.results.diagnosis import Cause, ComparedCollective
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import read
@@ -73,3 +73,34 @@ def test_every_pair_of_parts_has_a_check() -> None:
 def test_a_release_is_decided_by_another_one(second: str, text: str) -> None:
     found = [Cause(name, "", "", 0.1) for name in ("host-bound", second)]
     assert deciding_check(found).startswith(text) and bool(deciding_check(found)) is bool(text)
+
+
+def test_what_is_seen_precedes_what_the_words_are_about() -> None:
+    topic = "Training is slow. We have 8 data loader workers with num_workers=8"
+    assert names(_read(f"{topic}."))[0] == "data-loading"
+    assert names(_read(f"{topic}, and only 2 of the 8 cores are busy."))[0] == "core-binding"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen"),
+    [
+        ("Our training pauses every 500 steps.", True),
+        ("Our training is slow, and every 10 seconds it stalls.", True),
+        ("Our service is slow. Each user sends 200 requests every 10 seconds.", False),  # the load, not a pause
+        ("The throughput of our run has periodic dips.", True),
+    ],
+)
+def test_intervals_are_of_pauses_and_not_of_the_load(sentence: str, seen: bool) -> None:
+    assert ("symptom periodic" in [name for name, _, _ in symptom_statements(sentence)]) is seen
+
+
+def test_unlike_copies_are_of_the_host_even_where_a_text_tells_of_no_case() -> None:
+    text = "D2H copies reach 110 GB/s on some ranks but 320 GB/s on others, the slow ones set the step time."
+    assert names(_read(text))[0] == "core-binding"
+
+
+def test_lines_of_the_kernel_and_of_pytorch_name_what_they_do() -> None:
+    assert names(_read("     4.1%  python  [kernel]  [k] migrate_misplaced_folio"))[0] == "numa-balancing"
+    assert names(_read("| cudaMalloc retries: 12         |        cuda OOMs: 0            |"))[0] == "memory-full"
+    assert read(NODE, "| cudaMalloc retries: 0          |        cuda OOMs: 0            |", 8) is None
+    assert names(_read("W0903 [0/8] torch._dynamo hit config.recompile_limit (8)"))[0] == "kernel-compilation"

@@ -181,6 +181,11 @@ programs print them; for a benchmark with a result also the share of the predict
   were refused (open-mmlab/mmdetection issue 11880 is left out below, whose cause nobody states). Not known were loads
   that take minutes, rates of file systems, replaced drives, and cards without peer access. Two stay missed: a firmware
   without virtual functions, and links that the machine cannot have.
+- `AQ1` (2026-12-01): 20 threads of slow runs by 22 queries (engines, graphs, copies, affinity, loaders, compilation,
+  allocators, sharding, NUMA, weights, sockets), told as AO4's: four were named first and seven at all before anything
+  was changed, eight were refused. Not known were decoding steps without graphs, governors of clocks, rates of copies,
+  retries of the allocator, functions of the kernel that move memory, and observations of cores, shapes and pauses;
+  words of topics came before what people see.
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
