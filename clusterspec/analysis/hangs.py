@@ -14,6 +14,7 @@ from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
 from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.service_causes import UNSAID
+from clusterspec.analysis.share_causes import share_causes
 from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.logs.refused_calls import CALL
@@ -153,6 +154,7 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
         yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
     yield from copy_causes(run)
+    yield from share_causes(run)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = (
             "run ibv_devinfo | grep active_mtu on both nodes, and give both the same MTU (to test, MC_MTU=1024); "

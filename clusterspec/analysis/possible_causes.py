@@ -329,6 +329,7 @@ POSSIBLE = (
     ("unlike-copies", "core-binding", ", as from memory of two sockets", NEXT_OF_REASONS["core-binding"], GIVEN),
     ("unlike-copies", "numa-per-socket", UNSAID, NEXT_OF_REASONS["numa-per-socket"], WEAK),
     ("numa-moves", "numa-balancing", ", by which the kernel moves memory", NEXT_OF_REASONS["numa-balancing"], STRONG),
+    ("uneven-shares", "uneven-work", "", NEXT_OF_REASONS["uneven-work"], STRONG),
     ("recompiles", "kernel-compilation", "", NEXT_OF_REASONS["kernel-compilation"], SLOWED),
     ("busy-disk", "data-loading", ", as when data are read", service_steps.DATA, GIVEN),
     ("busy-disk", "storage-fault", ", as when checkpoints are written", STEP_OF["storage-fault"], WEAK),

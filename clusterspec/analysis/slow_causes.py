@@ -17,7 +17,6 @@ from clusterspec.analysis.trial_causes import LOWERED
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.scopes import SCOPE
 from clusterspec.logs.slow_symptoms import SYMPTOM
-from clusterspec.logs.worded_causes import OF_A_REPORT
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -73,8 +72,7 @@ def with_symptoms(run: PlacedRun, found: Sequence[Cause]) -> list[Cause]:
     make likely are added, the likeliest first.
     """
     observed = _observations_of_run(run)
-    reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
-    if not observed or not reported or any(each.weight > LEADING for each in found):
+    if not observed or any(each.weight > LEADING for each in found):
         return list(found)
     by_cause = cause_scores([each.name for each in observed])
     kept = [_with_observed_weight(each, by_cause.get(each.name, 0.0)) for each in found]

@@ -8,6 +8,7 @@ from itertools import islice
 
 from clusterspec.logs.host_figures import host_statements
 from clusterspec.logs.text_lines import line_at, lines_of
+from clusterspec.logs.work_shares import share_statements
 
 LONGEST = 1_000
 """Largest number of characters of a line that is read."""
@@ -229,6 +230,7 @@ FIGURES = {
 
 
 def figure_statements(text: str) -> Iterator[tuple[str, str, int]]:
-    """The statements of figures of a text, and of those of its host: name, figures and line."""
+    """The statements of figures of a text, of its host and of the shares of its work: name, figures and line."""
     yield from ((name, *stated) for name, read in FIGURES.items() if (stated := read(text)) is not None)
     yield from host_statements(text)
+    yield from share_statements(text)

@@ -209,6 +209,7 @@ STATING = frozenset(
         "scarce-devices",
         "stopped-group",
         "store-wait",
+        "uneven-shares",
         "ungraphed",
         "unlike-copies",
         "unlike-links",

@@ -189,7 +189,7 @@ _OF_A_CASE = re.compile(
     r"|\bfailed (?:with|to|at|after|in|on|when|because)\b"
     r"|\b(?:does|did|do|is|are|ca|could|wo|was|were|has|have)n['\u2019]t\b|\bnot work|\b[Ww]hy\b"
     r"|\b(?:is|are|was|were|keeps?|gets?|becomes?) (?:\w{1,10} )?"
-    r"(?:stuck|hanging|failing|crashing|freezing|blocked|broken|stalling|stalled|slow|gone)\b"
+    r"(?:stuck|hanging|failing|crashing|freezing|blocked|broken|stalling|stalled|slow(?:er)?|poor|worse|starved|gone)\b"
     r"|\b(?:[Tt]hese|[Bb]oth|[Tt]wo|[Tt]hree|[Ff]our|[Ee]ight|[2-9]) (?:\w{1,14} ){0,2}"
     r"(?:nodes|machines|servers|hosts|cards|pods)\b"
     r"|\b(?:[Tt]his|[Tt]he same) (?:machine|node|host|server|cluster|job|run|test|image|script)\b"

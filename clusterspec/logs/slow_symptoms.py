@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.host_figures import unlike_copies
+from clusterspec.logs.host_symptoms import SEEN_OF_WORK
 from clusterspec.logs.report_sentences import report_sentences, tells_of_a_case
 from clusterspec.logs.text_lines import shown_line
 
@@ -44,9 +45,22 @@ REPORTED = (
     r"|below|varies|unstable|fluctuat\w{1,4}|jitter\w{0,2}|not exceed)\b"
     r"|\b(?:jitter|latency spikes?|spikes?|dips?|sags?|paus(?:es?|ing)|stutter\w{0,3}|stragglers?|bottlenecks?)\b"
     r"|\bno(?:t| )? ?(?:faster|speed-?up|scal\w{1,4})\b|\bscal(?:es?|ing) (?:\w{1,12} ){0,3}(?:poor|bad|not)\w{0,2}\b"
+    r"|\b(?:poor|bad|terrible|high|long|worse) (?:\w{1,8} ){0,2}(?:TTFT|TPOT|ITL|latency|latencies|scaling)\b"
+    r"|\b(?:TTFT|TPOT|ITL|latency) (?:\w{1,8} ){0,5}(?:poor|bad|high|higher|long|longer|worse|terrible)\b"
+    r"|\b(?:GPUs?|NPUs?|accelerators?|cards?) (?:\w{1,8} ){0,2}starv\w{2,4}\b|\bidle time\b"
+    r"|\butil(?:i[sz]ation)?\b[^.;\n]{0,30}\b(?:intermittent|spiky|below|drops?|under [1-7]?[0-9])\b"
+    r"|\bonly (?:gets?|reach(?:es)?|has|have|[0-9.]{1,6} (?:x|times|it/s|tokens))\b|\b(?:valleys"
+    r"|periods) of inactivity\b"
+    r"|\btakes? (?:about |nearly |over |more than )?[0-9.]{1,5} ?(?:min(?:ute)?s?|hours?|h)\b"
     r"|慢|吞吐.{0,8}低|利用率.{0,8}(?:低|[1-5]?[0-9]%)"
 )
 """Words of a run that is slow."""
+MEASURED = (
+    r"(?<![\w.])[0-9]{1,7}(?:\.[0-9]{1,3})? ?(?:%|ms|µs|us|s|sec|seconds|min|minutes|hours|h|x|times|(?:[GMKT]i?B"
+    r"|[GMK]b"
+    r"|Gbit|it|iter\w{0,6}|tok\w{0,3}|samples?|images?|img|pages?|req\w{0,5}|steps?)(?:/s\w{0,5}|ps)?)(?!\w)"
+)
+"""A figure with a unit that somebody measured."""
 OBSERVED: tuple[tuple[str, str], ...] = (
     (
         "later-slower",
@@ -76,10 +90,14 @@ OBSERVED: tuple[tuple[str, str], ...] = (
     ),
     (
         "idle-accelerators",
-        rf"\b{_GPUS}(?:'s|-)?\b[^.;\n]{{0,60}}?(?:\b(?:idle|starv\w{{2,4}}|waits?|waiting|under-?utili[sz]ed)\b"
+        rf"\b{_GPUS}(?:'s|-)?\b[^.;\n]{{0,60}}?(?:\b(?:idle|starv\w{{2,4}}|waits?|waiting|under-?utili[sz]ed"
+        rf"|inactiv\w{{2,4}}"
+        r"|intermittent\w{0,2}|capacity left|unused)\b"
         r"|(?<![0-9.])(?:[0-9]|[1-5][0-9]) ?%)|\b(?:low|poor|little) (?:GPU[- ]?)?(?:utili[sz]ation|usage|util)\b"
         r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,40}?(?:\blow\b|(?<![0-9.])(?:[0-9]|[1-5][0-9]) ?%)"
-        r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,12}\bnot (?:very )?high\b"
+        r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,20}\b(?:not (?:very )?high|drops?|intermittent|spiky|below"
+        r"|under)\b"
+        r"|\b(?:valleys|periods|phases|gaps) of (?:inactivity|idleness|no activity)\b"
         r"|利用率.{0,8}(?:低|[1-5]?[0-9]%)",
     ),
     (
@@ -96,46 +114,6 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"|\b(?:high|heavy) (?:CPU|load)\b|\bload average\b|\b(?:single|one) (?:CPU )?(?:core|thread)\b",
     ),
     (
-        "few-cores-busy",
-        r"\bonly (?:one|two|[1-9]|a few) (?:out )?(?:of (?:the |my |our |its |[0-9]{1,3} )?(?:\w{1,8} )?)?(?:CPU )?"
-        r"(?:cores?|CPUs?|threads?)\b[^.;\n]{0,30}\b(?:bus(?:y|ied)|used?|utili[sz]ed|working|active|run\w{0,4})\b"
-        r"|\b(?:workers?|process(?:es)?|threads?|ranks?|affinity)\b[^.;\n]{0,40}?\b(?:us(?:e|es|ing)|shar(?:e|es|ing)"
-        r"|runs?|running|are|is|pinned|bound|set|sits?|stays?) (?:all )?(?:on |to )?(?:only )?(?:the same|one|two"
-        r"|a single|the first) (?:CPU )?(?:cores?|CPUs?)\b",
-    ),
-    (
-        "other-processor",
-        r"\b(?:same|identical) (?:GPU|card|accelerator)s?\b[^;\n]{0,60}\b(?:different|other|another|unlike|two)\b"
-        r"[^;\n]{0,20}\b(?:processors?|CPUs?)\b"
-        r"|\b(?:different|other|another|faster|newer|better) (?:processors?|CPUs?)\b[^;\n]{0,60}\b(?:same|identical)"
-        r" (?:GPU|card|accelerator)s?\b",
-    ),
-    (
-        "frequent-allocation",
-        r"\b(?:cudaMalloc|cudaFree|hipMalloc|hipFree|empty_cache|alloc(?:ation|ator) (?:retries|cache flush\w{0,3}))\b"
-        rf"|\bmemory of (?:the |all |our )?{_GPUS}\b[^.;\n]{{0,20}}\b(?:nearly|almost) (?:full|used up|exhausted)\b"
-        r"|\b(?:VRAM|GPU memory|HBM)\b[^.;\n]{0,20}\b(?:nearly|almost) (?:full|used up|exhausted)\b",
-    ),
-    (
-        "compiled",
-        r"\btorch\.compile\b|\bcompile\.enable\b|\bjax\.jit\b|\b(?:XLA|dynamo|inductor|Triton|JIT)\b[^.;\n]{0,60}"
-        r"\bcompil\w{1,6}\b|\brecompil\w{1,6}\b|\b--?compile\b",
-    ),
-    (
-        "unlike-shapes",
-        r"\b(?:another|different|distinct|new|unique|varying|variable|dynamic|changing|unlike) (?:\w{1,10} ){0,2}"
-        r"(?:shapes?|lengths?|sizes?|padding|resolutions?)\b",
-    ),
-    (
-        "sharded-everywhere",
-        r"\bFULL_SHARD\b|\b[Ff]ull(?:y)?[- ][Ss]hard\w{0,3}\b|\bZeRO[- ]?(?:stage )?-?3\b|\bstage[- _]?3\b"
-        r"|\bfully_shard\b",
-    ),
-    (
-        "page-faults",
-        r"\bpage[- ]faults?\b|\bmmap\w{0,3}\b|\bmemory[- ]mapp\w{2,3}\b",
-    ),
-    (
         "full-host-memory",
         r"\b(?:RAM|host memory|system memory|buff/cache|page cache|swap)\b[^.;\n]{0,60}?\b(?:full|grow\w{0,3}"
         r"|increas\w{1,3}"
@@ -148,7 +126,8 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         rf"|three |four "
         rf"|[0-9]{{1,4}} |the )-?{_NODES}\b|\b{_SLOW}\b{_GAP}\bthan (?:on |with )?(?:a |one |1 "
         rf"|single ){{1,2}}-?{_NODES}\b"
-        rf"|\b{_SLOW}\b{_GAP}\bthan on one of them\b",
+        rf"|\b{_SLOW}\b{_GAP}\bthan on one of them\b"
+        rf"|\b(?:two|both|all|several|three|four) (?:of them|{_NODES}) together\b{_GAP}\b(?:{_SLOW}|takes?|needs?)\b",
     ),
     (
         "within-node",
@@ -223,6 +202,7 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"|network (?:drive|share|disk|mount|volume|storage|file ?system)s?)\b"
         r"|\b(?:HDDs?|hard (?:disks?|drives?)|NFS)\b[^.;\n]{0,80}?\b(?:slow\w{0,3}|long|load\w{0,3})\b",
     ),
+    *SEEN_OF_WORK,
 )
 """Names of observations and the words of each."""
 _OF_CAP = r"(?<![\w.])([0-9]{2,4}) ?W(?:atts?)? ?(?:of|/|out of) ?([0-9]{2,4}) ?W\b"
@@ -256,7 +236,8 @@ def symptom_statements(text: str) -> Iterator[tuple[str, str, int]]:
         return
     if copies := unlike_copies(sentences):
         yield "unlike-copies", *copies
-    if not tells_of_a_case(text):
+    measured = _pattern("measured", MEASURED)
+    if not tells_of_a_case(text) and not any(slow.search(line) and measured.search(line) for _, line in sentences):
         return
     for name, words in OBSERVED:
         pattern = _pattern(name, words)

@@ -104,3 +104,36 @@ def test_lines_of_the_kernel_and_of_pytorch_name_what_they_do() -> None:
     assert names(_read("| cudaMalloc retries: 12         |        cuda OOMs: 0            |"))[0] == "memory-full"
     assert read(NODE, "| cudaMalloc retries: 0          |        cuda OOMs: 0            |", 8) is None
     assert names(_read("W0903 [0/8] torch._dynamo hit config.recompile_limit (8)"))[0] == "kernel-compilation"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen"),
+    [
+        ("Our step is slow: 30 ms of it are cudaStreamSynchronize.", "host-waits"),
+        ("Our server is slow: images are decoded in one process.", "one-thread"),
+        ("TTFT of our service is high while the tokenizer is busy.", "prepares-on-host"),
+        ("Our offline script reaches 3,000 tokens/s, the API server only 1,100: why is it slow?", "server-slower"),
+        ("Our loading is slow from the bucket.", "object-store"),
+        ("Our training is slow: the store answers 503 at times.", "refused-requests"),
+        ("Our job is slow in a guest with passthrough.", "virtual-machine"),
+        ("Our training is slow, and only 3 of the 64 cores are busy.", "few-cores-busy"),
+        ("Our engine is slow with another CPU and the same GPU. The same GPU is fast with a different CPU.", ""),
+        ("Our step is slow with memory of the GPUs almost full.", "frequent-allocation"),
+        ("Our evaluation is slow: every batch has another length.", "unlike-shapes"),
+        ("Our loading of weights is slow, with many page faults.", "page-faults"),
+    ],
+)
+def test_hosts_and_work_are_observed(sentence: str, seen: str) -> None:
+    found = [name.partition(" ")[2] for name, _, _ in symptom_statements(sentence)]
+    assert (seen or "other-processor") in found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "read"),
+    [
+        ("GPU utilization is below 40 % on an A100.", True),  # a figure of a case
+        ("Low GPU utilization may be due to data.", False),  # of no case
+    ],
+)
+def test_a_figure_tells_of_a_case(sentence: str, read: bool) -> None:
+    assert bool(list(symptom_statements(sentence))) is read
