@@ -208,6 +208,25 @@ def unlike_copies(sentences: Sequence[tuple[int, str]]) -> tuple[str, int] | Non
     return None
 
 
+_STATISTICS = re.compile(r"^\s{0,8}GPU utili[sz]ation\s{1,8}\[\|{0,60}\s{0,60}([0-9]{1,3})%\]", re.MULTILINE)
+"""The use of the accelerators of a job, as `jobstats` of Slurm clusters prints it."""
+FEW_USED = 60
+"""Percent of the time below which accelerators of a job are idle rather than at work (assumed)."""
+
+
+def job_statistics(text: str) -> tuple[str, int] | None:
+    """The low use of accelerators that the statistics of a job show, with the line; None without them.
+
+    >>> job_statistics("  GPU utilization  [||||||||||||||||                               33%]")
+    ('GPU utilization 33 %', 1)
+    >>> job_statistics("  GPU utilization  [|||||||||||||||||||||||||||||||||||||||||||    91%]")
+    """
+    match = _STATISTICS.search(text) if "GPU utili" in text else None
+    return (
+        (f"GPU utilization {match[1]} %", line_at(text, match.start(1))) if match and int(match[1]) < FEW_USED else None
+    )
+
+
 FIGURES = {
     "ungraphed": ungraphed_steps,
     "lost-graphs": lost_graphs,

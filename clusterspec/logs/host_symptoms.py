@@ -42,7 +42,7 @@ SEEN_OF_WORK: tuple[tuple[str, str], ...] = (
     (
         "sharded-everywhere",
         r"\bFULL_SHARD\b|\b[Ff]ull(?:y)?[- ][Ss]hard\w{0,3}\b|\bZeRO[- ]?(?:stage )?-?3\b|\bstage[- _]?3\b"
-        r"|\bfully_shard\b",
+        r"|\bfully_shard\b|\bzero_?3\b|\bshard(?:ed|s|ing)\b[^.;\n]{0,60}\b(?:over|across) all\b",
     ),
     (
         "page-faults",
@@ -85,6 +85,38 @@ SEEN_OF_WORK: tuple[tuple[str, str], ...] = (
         r"|\b(?:limit|rate|quota)s? of requests\b|\b(?:request|API) (?:limit|rate"
         r"|quota)s?\b"
         r"|\brate[- ]limit\w{0,3}\b|\bthrottl\w{2,3} by (?:the )?(?:store|storage|bucket|S3|GCS|API)\b",
+    ),
+    (
+        "data-fine",
+        r"\b(?:data|input|loader|reader|queue|I/O|disk)\b[^.;\n]{0,40}\b(?:negligible|no bottleneck|not (?:the|a"
+        r"|an?) \w{0,8} ?"
+        r"(?:bottleneck|limit|problem|issue|cause)|always full|is full|in time|fast enough)\b"
+        r"|\b(?:synthetic|dummy|fake|random) (?:data|inputs?|images?|batch)\b",
+    ),
+    (
+        "at-checkpoints",
+        r"\b(?:stops?|stall\w{0,3}|paus\w{1,4}|idle|hangs?|slow\w{0,3}|takes?|blocks?"
+        r"|freez\w{1,4})\b[^.;\n]{0,50}\b(?:at|during"
+        r"|on|after|while|for|when) (?:each |every |the |an? |any )?(?:\w{1,10} )?(?:checkpoint|evaluation"
+        r"|validation|sav(?:e|ing))"
+        r"|\bwith (?:an? |the )?(?:\w{1,8} )?(?:checkpoint|evaluation|validation)\w{0,3}\b[^;\n]{0,60}\b(?:takes?"
+        r"|slow\w{0,3}"
+        r"|longer|without)\b",
+    ),
+    (
+        "fixed-batch",
+        r"\b(?:mini-?|global |total )?batch(?: size)?\b[^.;\n]{0,20}\b(?:fixed|constant|the same|unchanged|kept)\b"
+        r"|\b(?:fixed|constant|same|small|tiny) (?:mini-?|global |total )?batch\b(?! (?:size )?per\b)"
+        r"|\bbatch(?: size)? (?:of|="
+        r"|is) ?(?:[1-8])\b"
+        r"|\bstrong scaling\b",
+    ),
+    (
+        "nics-unused",
+        r"\b(?:one|two|three|some|half|[1-7]) of (?:the |its |our |[0-9]{1,2} |eight |four |two )*(?:NICs?|HCAs?"
+        r"|ports|rails|adapters"
+        r"|links)\b[^.;\n]{0,60}\b(?:zero|idle|unused|no traffic|not used|used|active)\b"
+        r"|\bonly (?:one|two|three|[1-7]) (?:of \w{1,6} )?(?:NICs?|HCAs?|ports|rails|adapters)\b",
     ),
     (
         "virtual-machine",

@@ -193,7 +193,8 @@ _OF_A_CASE = re.compile(
     r"|\b(?:[Tt]hese|[Bb]oth|[Tt]wo|[Tt]hree|[Ff]our|[Ee]ight|[2-9]) (?:\w{1,14} ){0,2}"
     r"(?:nodes|machines|servers|hosts|cards|pods)\b"
     r"|\b(?:[Tt]his|[Tt]he same) (?:machine|node|host|server|cluster|job|run|test|image|script)\b"
-    r"|\b(?:was|were) [a-z]{3,12}ing\b|(?:^|[.!:] )(?:It|They|The (?:run|job)|Training|Inference) (?:\w{1,12} )?"
+    r"|\b(?:was|were) [a-z]{3,12}ing\b|(?:^|[.!:] )(?:It|They|The (?:run|job)|Training"
+    r"|Fine-tuning|Inference) (?:\w{1,12} )?"
     r"(?:stops?|hangs?|fails?|crash(?:es)?|freezes?)\b"
     r"|\b(?:Error|NVRM)\b|\b[Aa]gain and again\b|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
 )

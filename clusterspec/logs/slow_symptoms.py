@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.logs.host_figures import unlike_copies
+from clusterspec.logs.host_figures import job_statistics, unlike_copies
 from clusterspec.logs.host_symptoms import SEEN_OF_WORK
 from clusterspec.logs.report_sentences import report_sentences, tells_of_a_case
 from clusterspec.logs.text_lines import shown_line
@@ -31,9 +31,13 @@ _SLOW = (
 _GAP = r"[^.;\n]{0,80}?"
 _PAUSED = (
     r"(?:slow\w{0,6}|long\w{0,3}|paus\w{1,4}|stall\w{0,4}|freez\w{1,4}|fr?oze|hangs?|stuck|spik\w{1,3}|dips?|drops?"
-    r"|waits?|waiting|jumps?|idle|takes?|took|blocks?|lag\w{0,5}|gap|hiccups?|sags?|stutter\w{0,3}|loads?)"
+    r"|waits?|waiting|jumps?|idle|takes?|took|blocks?|lag\w{0,5}|gap|hiccups?|sags?|troughs?|stops?|stutter\w{0,3}"
+    r"|loads?)"
 )
-_EVERY = rf"every (?:[0-9.k]{{1,7}}|few|n|num_workers|other|so many|couple of) ?(?:{_STEP}|seconds?|minutes?|ms)?\b"
+_EVERY = (
+    rf"every (?:[0-9.k]{{1,7}}|few|n|num_workers"
+    rf"|other|so many|couple of) ?(?:\w{{3,12}} )?(?:{_STEP}|seconds?|minutes?|ms)?\b"
+)
 REPORTED = (
     r"\btakes? (?:\w{1,8} ){0,3}(?:minutes|hours) to \w"
     r"|\bslow(?:er|ly|ness|s|ed|ing|-?downs?)?\b|\btakes? (?:\w{1,8} ){0,2}(?:long|longer|ages|forever|hours|minutes)\b"
@@ -49,7 +53,12 @@ REPORTED = (
     r"|\b(?:TTFT|TPOT|ITL|latency) (?:\w{1,8} ){0,5}(?:poor|bad|high|higher|long|longer|worse|terrible)\b"
     r"|\b(?:GPUs?|NPUs?|accelerators?|cards?) (?:\w{1,8} ){0,2}starv\w{2,4}\b|\bidle time\b"
     r"|\butil(?:i[sz]ation)?\b[^.;\n]{0,30}\b(?:intermittent|spiky|below|drops?|under [1-7]?[0-9])\b"
-    r"|\bonly (?:gets?|reach(?:es)?|has|have|[0-9.]{1,6} (?:x|times|it/s|tokens))\b|\b(?:valleys"
+    r"|\btakes? [0-9.]{1,6}[^;\n]{0,60}\b(?:without|instead of|against|rather than)\b[^;\n]{0,30}[0-9]"
+    r"|\b(?:time|latency) (?:goes|went) up\b|\b(?:hardly|barely|scarcely) (?:falls?|drops?|decreas\w{1,3}|shrinks?"
+    r"|scales?)\b"
+    r"|\b(?:one|a single|1) (?:node|GPU|card|machine|server)\b[^.;\n]{0,20}\bfaster than\b|\btroughs?\b"
+    r"|\bstops? for (?:\w{1,10} )?(?:seconds|minutes|hours)\b|\bonly (?:gets?|reach(?:es)?|has|have|[0-9.]{1,6} (?:x"
+    r"|times|it/s|tokens))\b|\b(?:valleys"
     r"|periods) of inactivity\b"
     r"|\btakes? (?:about |nearly |over |more than )?[0-9.]{1,5} ?(?:min(?:ute)?s?|hours?|h)\b"
     r"|慢|吞吐.{0,8}低|利用率.{0,8}(?:低|[1-5]?[0-9]%)"
@@ -59,6 +68,7 @@ MEASURED = (
     r"(?<![\w.])[0-9]{1,7}(?:\.[0-9]{1,3})? ?(?:%|ms|µs|us|s|sec|seconds|min|minutes|hours|h|x|times|(?:[GMKT]i?B"
     r"|[GMK]b"
     r"|Gbit|it|iter\w{0,6}|tok\w{0,3}|samples?|images?|img|pages?|req\w{0,5}|steps?)(?:/s\w{0,5}|ps)?)(?!\w)"
+    r"|\b(?:faster|slower) than (?:one|two|a single|with|on)\b"
 )
 """A figure with a unit that somebody measured."""
 OBSERVED: tuple[tuple[str, str], ...] = (
@@ -76,12 +86,13 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         rf"\b(?:first|initial) (?:few |couple of |[0-9]{{1,5}} |two |three )?(?:\w{{1,10}} )?{_STEP}\b{_GAP}\b{_SLOW}\b"
         rf"|\b{_SLOW}\b{_GAP}\b(?:first|initial) (?:few |[0-9]{{1,5}} |two )?{_STEP}\b"
         r"|\b(?:start-?up|warm-?up|start|launch|cold start)\b.{0,30}\b(?:slow|takes?|took|long)\b"
+        r"|\bslow(?:er)? (?:at (?:first|the (?:start|beginning))|in the beginning|initially)\b"
         r"|\bbecame normal\b|\bthen (?:it )?(?:runs|is|goes) (?:fast|normal|at full speed)\b",
     ),
     (
         "one-part",
         rf"\b(?:one|a single|only one|1|this|that|the same|the (?:second|third|fourth|last|slowest)) (?:of the |of our "
-        rf"|of (?:[0-9]{{1,4}}|eight|four|two) )?(?:\w{{1,10}} )?{_PART}\b{_GAP}\b{_SLOW}\b"
+        rf"|of (?:[0-9]{{1,4}}|eight|four|two) )?(?:\w{{1,10}} )?{_PART}\b[^.,;\n]{{0,80}}?\b{_SLOW}\b"
         rf"|\b(?:rank|GPU|node|card|device|worker|host)[ -]?#?[0-9]{{1,5}}\b{_GAP}\b(?:slower|behind|lags?|lower"
         rf"|longer)\b"
         rf"|\b(?:some|a few|certain) (?:of the )?{_PART} (?:are|is|run|were)\b[^.;\n]{{0,40}}?\bslow\w{{0,4}}\b"
@@ -127,6 +138,7 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         rf"|[0-9]{{1,4}} |the )-?{_NODES}\b|\b{_SLOW}\b{_GAP}\bthan (?:on |with )?(?:a |one |1 "
         rf"|single ){{1,2}}-?{_NODES}\b"
         rf"|\b{_SLOW}\b{_GAP}\bthan on one of them\b"
+        rf"|\b(?:one|a single|1) {_NODES}\b[^.;\n]{{0,20}}\bfaster than (?:two|three|four|[0-9]{{1,4}}|several|more)\b"
         rf"|\b(?:two|both|all|several|three|four) (?:of them|{_NODES}) together\b{_GAP}\b(?:{_SLOW}|takes?|needs?)\b",
     ),
     (
@@ -230,6 +242,8 @@ def symptom_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(symptom_statements("Our training crashed. The GPUs are idle most of the time."))
     []
     """
+    if stated := job_statistics(text):
+        yield f"{SYMPTOM}idle-accelerators", *stated
     sentences = list(report_sentences(text))[:MOST_SENTENCES]
     slow = _pattern("", REPORTED)
     if not any(slow.search(line) for _, line in sentences):

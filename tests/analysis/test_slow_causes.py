@@ -137,3 +137,35 @@ def test_hosts_and_work_are_observed(sentence: str, seen: str) -> None:
 )
 def test_a_figure_tells_of_a_case(sentence: str, read: bool) -> None:
     assert bool(list(symptom_statements(sentence))) is read
+
+
+def test_data_that_are_in_time_are_no_cause() -> None:
+    text = "Our training has troughs of GPU utilization at 0 % every 100 optimizer steps."
+    assert "data-loading" in names(_read(text))
+    assert names(_read(f"{text} The reader queue is always full and data wait is negligible."))[0] == "periodic-pauses"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen"),
+    [
+        ("Our step takes 5 s with async checkpoints, without one 0.5 s: slow.", "at-checkpoints"),
+        ("Our scaling is bad, and the batch size is fixed.", "fixed-batch"),
+        ("Our bandwidth is low: two of the four NICs have no traffic.", "nics-unused"),
+        ("Our FSDP job is slow, sharded over all 64 devices.", "sharded-everywhere"),
+        ("Our job is slow at first.", "first-slower"),
+        ("Our training is slow: one machine is faster than two.", "between-nodes"),
+    ],
+)
+def test_work_and_network_are_observed(sentence: str, seen: str) -> None:
+    assert seen in [name.partition(" ")[2] for name, _, _ in symptom_statements(sentence)]
+
+
+def test_the_same_batch_on_each_accelerator_is_no_little_work() -> None:
+    found = [name for name, _, _ in symptom_statements("Our run is slow with the same batch per GPU.")]
+    assert "symptom fixed-batch" not in found
+
+
+def test_statistics_of_a_job_show_idle_accelerators() -> None:
+    bar = "  GPU utilization  [||||||||||                                     {}%]"
+    assert names(_read(bar.format(21)))[0] == "data-loading"
+    assert read(NODE, bar.format(88), 8) is None
