@@ -8,7 +8,7 @@ from clusterspec.analysis.diagnosis.cause_meanings import MEANINGS
 from clusterspec.analysis.diagnosis.deciding_checks import CHECKS, PARTS, Part, deciding_check
 from clusterspec.analysis.diagnosis.slow_causes import OF_SCOPES, cause_scores, observation_weights
 from clusterspec.analysis.diagnosis.suspected_causes import next_step
-from clusterspec.logs.reports.slow_symptoms import OBSERVED
+from clusterspec.logs.reports.slow_symptoms import OBSERVED, symptom_statements
 from clusterspec.results.diagnosis import Cause, ComparedCollective
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import read
@@ -73,3 +73,99 @@ def test_every_pair_of_parts_has_a_check() -> None:
 def test_a_release_is_decided_by_another_one(second: str, text: str) -> None:
     found = [Cause(name, "", "", 0.1) for name in ("host-bound", second)]
     assert deciding_check(found).startswith(text) and bool(deciding_check(found)) is bool(text)
+
+
+def test_what_is_seen_precedes_what_the_words_are_about() -> None:
+    topic = "Training is slow. We have 8 data loader workers with num_workers=8"
+    assert names(_read(f"{topic}."))[0] == "data-loading"
+    assert names(_read(f"{topic}, and only 2 of the 8 cores are busy."))[0] == "core-binding"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen"),
+    [
+        ("Our training pauses every 500 steps.", True),
+        ("Our training is slow, and every 10 seconds it stalls.", True),
+        ("Our service is slow. Each user sends 200 requests every 10 seconds.", False),  # the load, not a pause
+        ("The throughput of our run has periodic dips.", True),
+    ],
+)
+def test_intervals_are_of_pauses_and_not_of_the_load(sentence: str, seen: bool) -> None:
+    assert ("symptom periodic" in [name for name, _, _ in symptom_statements(sentence)]) is seen
+
+
+def test_unlike_copies_are_of_the_host_even_where_a_text_tells_of_no_case() -> None:
+    text = "D2H copies reach 110 GB/s on some ranks but 320 GB/s on others, the slow ones set the step time."
+    assert names(_read(text))[0] == "core-binding"
+
+
+def test_lines_of_the_kernel_and_of_pytorch_name_what_they_do() -> None:
+    assert names(_read("     4.1%  python  [kernel]  [k] migrate_misplaced_folio"))[0] == "numa-balancing"
+    assert names(_read("| cudaMalloc retries: 12         |        cuda OOMs: 0            |"))[0] == "memory-full"
+    assert read(NODE, "| cudaMalloc retries: 0          |        cuda OOMs: 0            |", 8) is None
+    assert names(_read("W0903 [0/8] torch._dynamo hit config.recompile_limit (8)"))[0] == "kernel-compilation"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen"),
+    [
+        ("Our step is slow: 30 ms of it are cudaStreamSynchronize.", "host-waits"),
+        ("Our server is slow: images are decoded in one process.", "one-thread"),
+        ("TTFT of our service is high while the tokenizer is busy.", "prepares-on-host"),
+        ("Our offline script reaches 3,000 tokens/s, the API server only 1,100: why is it slow?", "server-slower"),
+        ("Our loading is slow from the bucket.", "object-store"),
+        ("Our training is slow: the store answers 503 at times.", "refused-requests"),
+        ("Our job is slow in a guest with passthrough.", "virtual-machine"),
+        ("Our training is slow, and only 3 of the 64 cores are busy.", "few-cores-busy"),
+        ("Our engine is slow with another CPU and the same GPU. The same GPU is fast with a different CPU.", ""),
+        ("Our step is slow with memory of the GPUs almost full.", "frequent-allocation"),
+        ("Our evaluation is slow: every batch has another length.", "unlike-shapes"),
+        ("Our loading of weights is slow, with many page faults.", "page-faults"),
+    ],
+)
+def test_hosts_and_work_are_observed(sentence: str, seen: str) -> None:
+    found = [name.partition(" ")[2] for name, _, _ in symptom_statements(sentence)]
+    assert (seen or "other-processor") in found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "read"),
+    [
+        ("GPU utilization is below 40 % on an A100.", True),  # a figure of a case
+        ("Low GPU utilization may be due to data.", False),  # of no case
+    ],
+)
+def test_a_figure_tells_of_a_case(sentence: str, read: bool) -> None:
+    assert bool(list(symptom_statements(sentence))) is read
+
+
+def test_data_that_are_in_time_are_no_cause() -> None:
+    text = "Our training has troughs of GPU utilization at 0 % every 100 optimizer steps."
+    assert "data-loading" in names(_read(text))
+    assert names(_read(f"{text} The reader queue is always full and data wait is negligible."))[0] == "periodic-pauses"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seen"),
+    [
+        ("Our step takes 5 s with async checkpoints, without one 0.5 s: slow.", "at-checkpoints"),
+        ("Our scaling is bad, and the batch size is fixed.", "fixed-batch"),
+        ("Our bandwidth is low: two of the four NICs have no traffic.", "nics-unused"),
+        ("Our FSDP job is slow, sharded over all 64 devices.", "sharded-everywhere"),
+        ("Our job is slow at first.", "first-slower"),
+        ("Our training is slow: one machine is faster than two.", "between-nodes"),
+    ],
+)
+def test_work_and_network_are_observed(sentence: str, seen: str) -> None:
+    assert seen in [name.partition(" ")[2] for name, _, _ in symptom_statements(sentence)]
+
+
+def test_the_same_batch_on_each_accelerator_is_no_little_work() -> None:
+    found = [name for name, _, _ in symptom_statements("Our run is slow with the same batch per GPU.")]
+    assert "symptom fixed-batch" not in found
+
+
+def test_statistics_of_a_job_show_idle_accelerators() -> None:
+    bar = "  GPU utilization  [||||||||||                                     {}%]"
+    assert names(_read(bar.format(21)))[0] == "data-loading"
+    assert read(NODE, bar.format(88), 8) is None

@@ -181,6 +181,20 @@ programs print them; for a benchmark with a result also the share of the predict
   were refused (open-mmlab/mmdetection issue 11880 is left out below, whose cause nobody states). Not known were loads
   that take minutes, rates of file systems, replaced drives, and cards without peer access. Two stay missed: a firmware
   without virtual functions, and links that the machine cannot have.
+- `AQ1` (2026-12-01): 20 threads of slow runs by 22 queries (engines, graphs, copies, affinity, loaders, compilation,
+  allocators, sharding, NUMA, weights, sockets), told as AO4's: four were named first and seven at all before anything
+  was changed, eight were refused. Not known were decoding steps without graphs, governors of clocks, rates of copies,
+  retries of the allocator, functions of the kernel that move memory, and observations of cores, shapes and pauses;
+  words of topics came before what people see.
+- `AQ2` (2026-12-01): 14 more by seven other queries (slots and heat, pods without RDMA, servers of engines, stages,
+  bonds, object stores, synchronization), drawn after AQ1 was mended: one was named first and two at all before anything
+  was changed, eight were refused. Not known were hosts that wait for accelerators, prepare requests in one thread or
+  run in a guest, object stores, lists of times of stages, degrees that leave little work, and figures as the sign of a
+  case. Two rows that were refused before (AI2, AL2) are named first since.
+- `AQ3` (2026-12-01): 14 more by five other queries (shared nodes, batches, checkpoints, slow ranks, engines over nodes)
+  and of hits of AQ1's queries that were not used, drawn after AQ2 was mended: five were named first and at all before
+  anything was changed, seven were refused. Not known were pauses at checkpoints, fixed batches, data that are in time,
+  adapters without traffic, statistics of jobs, and two times or machines that a sentence compares.
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).

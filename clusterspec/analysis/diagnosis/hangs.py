@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.diagnosis import service_steps
 from clusterspec.analysis.diagnosis.call_causes import causes_of_calls, evidence_line
+from clusterspec.analysis.diagnosis.copy_causes import copy_causes
 from clusterspec.analysis.diagnosis.error_reasons import cause_of_reason
 from clusterspec.analysis.diagnosis.nic_causes import failing_nics
 from clusterspec.analysis.diagnosis.placed_runs import PlacedRun
 from clusterspec.analysis.diagnosis.possible_causes import POSSIBLE
 from clusterspec.analysis.diagnosis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.diagnosis.service_causes import UNSAID
+from clusterspec.analysis.diagnosis.share_causes import share_causes
 from clusterspec.analysis.diagnosis.stated_causes import (
     GIVEN,
     SLOWED,
@@ -160,6 +162,8 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     """The causes that may have stopped the run, from lines that have several possible causes."""
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
         yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
+    yield from copy_causes(run)
+    yield from share_causes(run)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = (
             "run ibv_devinfo | grep active_mtu on both nodes, and give both the same MTU (to test, MC_MTU=1024); "

@@ -235,3 +235,10 @@ KERNELS = (
     "TORCH_EXTENSIONS_DIR), remove the old one, and compile once before all ranks start"
 )
 """triton-lang/triton issue 2688, PrimeIntellect-ai/prime-rl pull 2305."""
+GRAPHS = (
+    "raise --cuda-graph-max-bs (SGLang) or the largest size of compilation_config (vLLM) to the requests that run at "
+    "once; with DP attention SGLang may count those of all ranks. Do without --disable-cuda-graph and --enforce-eager"
+)
+"""sgl-project/sglang issue 5527 and pull 37898."""
+GOVERNOR = "run sudo cpupower frequency-set -g performance on every node, and measure again"
+"""tenstorrent/tt-metal issue 5281."""

@@ -12,12 +12,11 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.analysis.diagnosis.place_causes import OPEN
 from clusterspec.analysis.diagnosis.placed_runs import PlacedRun
-from clusterspec.analysis.diagnosis.suspected_causes import HINT, LEADING, STEP, excluded_causes, next_step
+from clusterspec.analysis.diagnosis.suspected_causes import LEADING, STEP, excluded_causes, next_step
 from clusterspec.analysis.diagnosis.trial_causes import LOWERED
 from clusterspec.logs.benchmarks.benchmark import Evidence
 from clusterspec.logs.reports.scopes import SCOPE
 from clusterspec.logs.reports.slow_symptoms import SYMPTOM
-from clusterspec.logs.reports.worded_causes import OF_A_REPORT
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -73,8 +72,7 @@ def with_symptoms(run: PlacedRun, found: Sequence[Cause]) -> list[Cause]:
     make likely are added, the likeliest first.
     """
     observed = _observations_of_run(run)
-    reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
-    if not observed or not reported or any(each.weight > LEADING for each in found):
+    if not observed or any(each.weight > LEADING for each in found):
         return list(found)
     by_cause = cause_scores([each.name for each in observed])
     kept = [_with_observed_weight(each, by_cause.get(each.name, 0.0)) for each in found]
@@ -103,7 +101,8 @@ def _with_observed_weight(cause: Cause, score: float) -> Cause:
     """A suspected cause with its weight after observations: lowered if contradicted, else moved by their score."""
     if score <= AGAINST:
         return replace(cause, weight=min(cause.weight, LOWERED))
-    return replace(cause, weight=round(min(HIGHEST, cause.weight + STEP * score), 3))
+    least = LEADING if score >= CLEAR else cause.weight
+    return replace(cause, weight=round(min(HIGHEST, max(cause.weight, least) + STEP * score), 3))
 
 
 def _possible_causes(
@@ -115,8 +114,9 @@ def _possible_causes(
     best = next(iter(scored.values()), 0.0)
     named = [name for name, score in scored.items() if score >= max(LEAST, NEAR * best)]
     for place, name in enumerate(named[:MOST]):
-        first = HINT + STEP if by_cause[name] >= CLEAR else OPEN
-        yield Cause(name, _strongest_observations(observed, name), next_step(name), round(first - STEP * place, 3))
+        clear = by_cause[name] >= CLEAR
+        weight = min(HIGHEST, LEADING + STEP * by_cause[name]) if clear else OPEN - STEP * place
+        yield Cause(name, _strongest_observations(observed, name), next_step(name), round(weight, 3))
 
 
 def _strongest_observations(observed: Sequence[Evidence], cause: str) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.reports.host_symptoms import SEEN_OF_WORK
 from clusterspec.logs.reports.report_sentences import report_sentences, tells_of_a_case
+from clusterspec.logs.statements.host_figures import job_statistics, unlike_copies
 from clusterspec.logs.text_lines import shown_line
 
 SYMPTOM = "symptom "
@@ -27,6 +29,15 @@ _SLOW = (
     r"|[0-9.]{1,5} ?(?:x|times) (?:the time|as long))"
 )
 _GAP = r"[^.;\n]{0,80}?"
+_PAUSED = (
+    r"(?:slow\w{0,6}|long\w{0,3}|paus\w{1,4}|stall\w{0,4}|freez\w{1,4}|fr?oze|hangs?|stuck|spik\w{1,3}|dips?|drops?"
+    r"|waits?|waiting|jumps?|idle|takes?|took|blocks?|lag\w{0,5}|gap|hiccups?|sags?|troughs?|stops?|stutter\w{0,3}"
+    r"|loads?)"
+)
+_EVERY = (
+    rf"every (?:[0-9.k]{{1,7}}|few|n|num_workers"
+    rf"|other|so many|couple of) ?(?:\w{{3,12}} )?(?:{_STEP}|seconds?|minutes?|ms)?\b"
+)
 REPORTED = (
     r"\btakes? (?:\w{1,8} ){0,3}(?:minutes|hours) to \w"
     r"|\bslow(?:er|ly|ness|s|ed|ing|-?downs?)?\b|\btakes? (?:\w{1,8} ){0,2}(?:long|longer|ages|forever|hours|minutes)\b"
@@ -36,11 +47,30 @@ REPORTED = (
     r"|\b(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw|MFU|usage|scaling|efficiency)\b"
     r"[^.;\n]{0,60}?\b(?:low(?:er)?|poor|drop\w{0,4}|half|decreas\w{1,3}|degrad\w{1,4}|bad|worse|less|only|under"
     r"|below|varies|unstable|fluctuat\w{1,4}|jitter\w{0,2}|not exceed)\b"
-    r"|\b(?:jitter|latency spikes?|spikes?|stutter\w{0,3}|stragglers?|bottlenecks?)\b"
+    r"|\b(?:jitter|latency spikes?|spikes?|dips?|sags?|paus(?:es?|ing)|stutter\w{0,3}|stragglers?|bottlenecks?)\b"
     r"|\bno(?:t| )? ?(?:faster|speed-?up|scal\w{1,4})\b|\bscal(?:es?|ing) (?:\w{1,12} ){0,3}(?:poor|bad|not)\w{0,2}\b"
+    r"|\b(?:poor|bad|terrible|high|long|worse) (?:\w{1,8} ){0,2}(?:TTFT|TPOT|ITL|latency|latencies|scaling)\b"
+    r"|\b(?:TTFT|TPOT|ITL|latency) (?:\w{1,8} ){0,5}(?:poor|bad|high|higher|long|longer|worse|terrible)\b"
+    r"|\b(?:GPUs?|NPUs?|accelerators?|cards?) (?:\w{1,8} ){0,2}starv\w{2,4}\b|\bidle time\b"
+    r"|\butil(?:i[sz]ation)?\b[^.;\n]{0,30}\b(?:intermittent|spiky|below|drops?|under [1-7]?[0-9])\b"
+    r"|\btakes? [0-9.]{1,6}[^;\n]{0,60}\b(?:without|instead of|against|rather than)\b[^;\n]{0,30}[0-9]"
+    r"|\b(?:time|latency) (?:goes|went) up\b|\b(?:hardly|barely|scarcely) (?:falls?|drops?|decreas\w{1,3}|shrinks?"
+    r"|scales?)\b"
+    r"|\b(?:one|a single|1) (?:node|GPU|card|machine|server)\b[^.;\n]{0,20}\bfaster than\b|\btroughs?\b"
+    r"|\bstops? for (?:\w{1,10} )?(?:seconds|minutes|hours)\b|\bonly (?:gets?|reach(?:es)?|has|have|[0-9.]{1,6} (?:x"
+    r"|times|it/s|tokens))\b|\b(?:valleys"
+    r"|periods) of inactivity\b"
+    r"|\btakes? (?:about |nearly |over |more than )?[0-9.]{1,5} ?(?:min(?:ute)?s?|hours?|h)\b"
     r"|慢|吞吐.{0,8}低|利用率.{0,8}(?:低|[1-5]?[0-9]%)"
 )
 """Words of a run that is slow."""
+MEASURED = (
+    r"(?<![\w.])[0-9]{1,7}(?:\.[0-9]{1,3})? ?(?:%|ms|µs|us|s|sec|seconds|min|minutes|hours|h|x|times|(?:[GMKT]i?B"
+    r"|[GMK]b"
+    r"|Gbit|it|iter\w{0,6}|tok\w{0,3}|samples?|images?|img|pages?|req\w{0,5}|steps?)(?:/s\w{0,5}|ps)?)(?!\w)"
+    r"|\b(?:faster|slower) than (?:one|two|a single|with|on)\b"
+)
+"""A figure with a unit that somebody measured."""
 OBSERVED: tuple[tuple[str, str], ...] = (
     (
         "later-slower",
@@ -56,12 +86,13 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         rf"\b(?:first|initial) (?:few |couple of |[0-9]{{1,5}} |two |three )?(?:\w{{1,10}} )?{_STEP}\b{_GAP}\b{_SLOW}\b"
         rf"|\b{_SLOW}\b{_GAP}\b(?:first|initial) (?:few |[0-9]{{1,5}} |two )?{_STEP}\b"
         r"|\b(?:start-?up|warm-?up|start|launch|cold start)\b.{0,30}\b(?:slow|takes?|took|long)\b"
+        r"|\bslow(?:er)? (?:at (?:first|the (?:start|beginning))|in the beginning|initially)\b"
         r"|\bbecame normal\b|\bthen (?:it )?(?:runs|is|goes) (?:fast|normal|at full speed)\b",
     ),
     (
         "one-part",
         rf"\b(?:one|a single|only one|1|this|that|the same|the (?:second|third|fourth|last|slowest)) (?:of the |of our "
-        rf"|of (?:[0-9]{{1,4}}|eight|four|two) )?(?:\w{{1,10}} )?{_PART}\b{_GAP}\b{_SLOW}\b"
+        rf"|of (?:[0-9]{{1,4}}|eight|four|two) )?(?:\w{{1,10}} )?{_PART}\b[^.,;\n]{{0,80}}?\b{_SLOW}\b"
         rf"|\b(?:rank|GPU|node|card|device|worker|host)[ -]?#?[0-9]{{1,5}}\b{_GAP}\b(?:slower|behind|lags?|lower"
         rf"|longer)\b"
         rf"|\b(?:some|a few|certain) (?:of the )?{_PART} (?:are|is|run|were)\b[^.;\n]{{0,40}}?\bslow\w{{0,4}}\b"
@@ -70,9 +101,14 @@ OBSERVED: tuple[tuple[str, str], ...] = (
     ),
     (
         "idle-accelerators",
-        rf"\b{_GPUS}(?:'s|-)?\b[^.;\n]{{0,60}}?(?:\b(?:idle|starv\w{{2,4}}|waits?|waiting|under-?utili[sz]ed)\b"
+        rf"\b{_GPUS}(?:'s|-)?\b[^.;\n]{{0,60}}?(?:\b(?:idle|starv\w{{2,4}}|waits?|waiting|under-?utili[sz]ed"
+        rf"|inactiv\w{{2,4}}"
+        r"|intermittent\w{0,2}|capacity left|unused)\b"
         r"|(?<![0-9.])(?:[0-9]|[1-5][0-9]) ?%)|\b(?:low|poor|little) (?:GPU[- ]?)?(?:utili[sz]ation|usage|util)\b"
         r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,40}?(?:\blow\b|(?<![0-9.])(?:[0-9]|[1-5][0-9]) ?%)"
+        r"|\b(?:utili[sz]ation|usage|util)\b[^.;\n]{0,20}\b(?:not (?:very )?high|drops?|intermittent|spiky|below"
+        r"|under)\b"
+        r"|\b(?:valleys|periods|phases|gaps) of (?:inactivity|idleness|no activity)\b"
         r"|利用率.{0,8}(?:低|[1-5]?[0-9]%)",
     ),
     (
@@ -85,6 +121,7 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"|\b(?:stress\w{0,3}"
         r"|overload\w{0,3}|maxed|saturat\w{2,4}|full|insufficient|too (?:slow|weak)|contend\w{0,3}|compet\w{1,4}"
         r"|busy)\b)"
+        r"|\bCPU (?:usage|utili[sz]ation|time)\b[^.;\n]{0,60}\b(?:maximum|limit|quota|allocated|all)\b"
         r"|\b(?:high|heavy) (?:CPU|load)\b|\bload average\b|\b(?:single|one) (?:CPU )?(?:core|thread)\b",
     ),
     (
@@ -100,7 +137,9 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         rf"|three |four "
         rf"|[0-9]{{1,4}} |the )-?{_NODES}\b|\b{_SLOW}\b{_GAP}\bthan (?:on |with )?(?:a |one |1 "
         rf"|single ){{1,2}}-?{_NODES}\b"
-        rf"|\b{_SLOW}\b{_GAP}\bthan on one of them\b",
+        rf"|\b{_SLOW}\b{_GAP}\bthan on one of them\b"
+        rf"|\b(?:one|a single|1) {_NODES}\b[^.;\n]{{0,20}}\bfaster than (?:two|three|four|[0-9]{{1,4}}|several|more)\b"
+        rf"|\b(?:two|both|all|several|three|four) (?:of them|{_NODES}) together\b{_GAP}\b(?:{_SLOW}|takes?|needs?)\b",
     ),
     (
         "within-node",
@@ -117,8 +156,9 @@ OBSERVED: tuple[tuple[str, str], ...] = (
     ),
     (
         "periodic",
-        rf"\bevery (?:[0-9.k]{{1,7}}|few|n|num_workers|other|so many|couple of) ?(?:{_STEP}|seconds?|minutes?|ms)?\b"
-        r"|\bperiodic\w{0,4}\b|\bat (?:regular )?intervals\b",
+        rf"\b{_PAUSED}\b{_GAP}\b{_EVERY}|\b{_EVERY}\b{_GAP}\b{_PAUSED}\b"
+        r"|\bperiodic\w{0,4}\b|\bat (?:regular )?intervals\b|\b(?:regular|deterministic|recurring) (?:dips?|sags?"
+        r"|pauses?|stalls?)\b",
     ),
     (
         "since-change",
@@ -170,9 +210,11 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"\b(?:minutes|hours) to (?:load|read|open)\b|\b(?:time|it) is spent (?:on|in|by) (?:reading|loading|data"
         r"|I/?O)\b"
         r"|\b(?:load(?:s|ing)?|read(?:s|ing)?|data ?sets?|data|images?|files?|samples?|data ?loaders?)\b[^.;\n]{0,80}?"
-        r"\b(?:slow\w{0,3}|long|HDDs?|hard (?:disks?|drives?)|NFS|network (?:drive|share|disk)|spinning)\b"
+        r"\b(?:slow\w{0,3}|long|HDDs?|hard (?:disks?|drives?)|NFS|spinning|tens of minutes"
+        r"|network (?:drive|share|disk|mount|volume|storage|file ?system)s?)\b"
         r"|\b(?:HDDs?|hard (?:disks?|drives?)|NFS)\b[^.;\n]{0,80}?\b(?:slow\w{0,3}|long|load\w{0,3})\b",
     ),
+    *SEEN_OF_WORK,
 )
 """Names of observations and the words of each."""
 _OF_CAP = r"(?<![\w.])([0-9]{2,4}) ?W(?:atts?)? ?(?:of|/|out of) ?([0-9]{2,4}) ?W\b"
@@ -200,9 +242,16 @@ def symptom_statements(text: str) -> Iterator[tuple[str, str, int]]:
     >>> list(symptom_statements("Our training crashed. The GPUs are idle most of the time."))
     []
     """
+    if stated := job_statistics(text):
+        yield f"{SYMPTOM}idle-accelerators", *stated
     sentences = list(report_sentences(text))[:MOST_SENTENCES]
     slow = _pattern("", REPORTED)
-    if not any(slow.search(line) for _, line in sentences) or not tells_of_a_case(text):
+    if not any(slow.search(line) for _, line in sentences):
+        return
+    if copies := unlike_copies(sentences):
+        yield "unlike-copies", *copies
+    measured = _pattern("measured", MEASURED)
+    if not tells_of_a_case(text) and not any(slow.search(line) and measured.search(line) for _, line in sentences):
         return
     for name, words in OBSERVED:
         pattern = _pattern(name, words)

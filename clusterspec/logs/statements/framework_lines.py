@@ -226,6 +226,17 @@ FRAMEWORK_PATTERNS = (
             r"(size of tensor a \(\d{5,12}\) must match .{1,20} tensor b \(\d{5,12}\) at non-singleton dimension 0)"
         ),
     ),
+    # torch/_inductor/cudagraph_utils.py, torch/_dynamo/convert_frame.py. Threads: pytorch/pytorch issues 188150, 105279
+    ("recompiles", re.compile(r"(observed [0-9]{1,6} distinct sizes\b)")),
+    ("recompiles", re.compile(r"(torch\._dynamo hit config\.(?:recompile|cache_size)_limit \([0-9]{1,6}\))")),
+    # torch/cuda/memory.py: freed and allocated again, since memory was full. Thread: pytorch/pytorch issue 65078
+    ("allocator-full", re.compile(r"(\bnum_alloc_retries\W{1,4}[1-9][0-9]{0,8}\b)")),
+    ("allocator-full", re.compile(r"(\bcudaMalloc retries: [1-9][0-9]{0,8}\b)")),
+    # kernel/sched/fair.c, mm/memory.c and mm/migrate.c of Linux. Thread: deepseek-ai/DeepEP pull 644
+    (
+        "numa-moves",
+        re.compile(r"(\b(?:task_numa_work|task_numa_fault|do_numa_page|migrate_misplaced_(?:page|folio))\b)"),
+    ),
     # JAX and libtpu. Threads: AI-Hypercomputer/maxtext pull 1330, jax-ml/jax issue 14552, maxdiffusion pull 471
     ("library", re.compile(r"(\b\w{3,80} not available in this library)")),
     ("library", re.compile(r"(unable to find backend library for backend .{1,60})")),  # Triton Inference Server

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from clusterspec.logs.statements.host_figures import host_statements
+from clusterspec.logs.statements.work_shares import share_statements
 from clusterspec.logs.text_lines import line_at, lines_of
 
 LONGEST = 1_000
@@ -228,5 +230,7 @@ FIGURES = {
 
 
 def figure_statements(text: str) -> Iterator[tuple[str, str, int]]:
-    """The statements of figures of a text: name, figures and line."""
-    return ((name, *stated) for name, read in FIGURES.items() if (stated := read(text)) is not None)
+    """The statements of figures of a text, of its host and of the shares of its work: name, figures and line."""
+    yield from ((name, *stated) for name, read in FIGURES.items() if (stated := read(text)) is not None)
+    yield from host_statements(text)
+    yield from share_statements(text)

@@ -136,7 +136,7 @@ def _evidence_without_decision(
         or published
         or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE, SYMPTOM)) for each in evidence)
     )
-    reported = reported or bool(suspected and known)
+    reported = reported or bool(suspected and known) or any(each.name.startswith(SYMPTOM) for each in evidence)
     if not (told or error or ended or of_devices or reported) and not _is_marked(text):
         return None
     return (*evidence, *suspected, *published), failures
