@@ -12,7 +12,7 @@ from tests.catalog.shipped import CATALOG
 from tests.effort import thorough
 from tools.release import data
 
-SAMPLES = {"sample_2026_11.csv": 1729, "sample_2026_12.csv": 60}
+SAMPLES = {"sample_2026_11.csv": 1708, "sample_2026_12.csv": 60}
 ENTRY = "kind: nic\nid: a\nstatus: {is: shipping, as_of: 2026-11-20}\nfacts: {ports: %s, year: {is: 2026, source: s}}\n"
 
 
