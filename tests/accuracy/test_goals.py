@@ -431,7 +431,7 @@ def test_ranges_of_memory_hold_four_in_five_peaks(held_out: bool, least: float, 
 
 
 @thorough
-def test_the_error_of_activations_is_the_least_that_holds_four_in_five_peaks_without_any_one_source() -> None:
+def test_the_error_of_activations_is_the_least_that_holds_four_in_five_peaks_without_any_tenth_of_the_sources() -> None:
     assert ranges.least_share_of_peaks(ERROR.value) >= 0.8 > ranges.least_share_of_peaks(ERROR.value - 0.01)
 
 

@@ -32,8 +32,9 @@ ERROR = assumed_figure(
     0.16,
     "error of the activations in addition to the errors of their parts: the smallest share, in steps of one "
     "percent, with which the range contains four in five published peaks of fitted sources, all sources with equal "
-    "weight, whichever source is left out (238 peaks of 30 sources; 77 % of all without it). Weights and optimizer "
-    "states follow from counts, but programs differ in the tensors that they save",
+    "weight, whichever tenth of the sources is left out (238 peaks of 30 sources; 81 % of all without it, 79 % "
+    "without three of them). Weights and optimizer states follow from counts, but programs differ in the tensors that "
+    "they save",
 )
 """Half-width that is added to the memory range in training, as a share of the predicted activations."""
 
