@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cost.formulas.serving import launch_time
 from clusterspec.cost.layers import _evenly_spread
 from clusterspec.cost.measured import BEYOND_LINKS, above_links_text
 from clusterspec.cost.reinforcement.weights import _messages
@@ -45,3 +46,9 @@ def test_the_rest_of_equal_steps_falls_evenly() -> None:
 def test_a_message_names_what_links_carry_at_most() -> None:
     text = above_links_text(600e9, 400e9 * BEYOND_LINKS.value)
     assert text.startswith("600 GB/s is impossible: the links carry at most 400 GB/s. ")
+
+
+@pytest.mark.parametrize("part", ["fused", "routed_layer", "small", "small_kernel"])
+def test_parts_of_launches_that_are_left_out_take_no_time(part: str) -> None:
+    """Two launches of 3 s, and a part of which the other factor is left out."""
+    assert launch_time(2.0, 3.0, 0.0, 0.0, sequence=1.0, **{part: 5.0}) == 6.0
