@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clusterspec.cost.formulas.serving import launch_time
@@ -51,4 +53,5 @@ def test_a_message_names_what_links_carry_at_most() -> None:
 @pytest.mark.parametrize("part", ["fused", "routed_layer", "small", "small_kernel"])
 def test_parts_of_launches_that_are_left_out_take_no_time(part: str) -> None:
     """Two launches of 3 s, and a part of which the other factor is left out."""
-    assert launch_time(2.0, 3.0, 0.0, 0.0, sequence=1.0, **{part: 5.0}) == 6.0
+    found: Any = launch_time(2.0, 3.0, 0.0, 0.0, sequence=1.0, **{part: 5.0})
+    assert found == 6.0
