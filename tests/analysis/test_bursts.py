@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 
 from clusterspec.analysis.simulation.run import simulated_load
@@ -28,9 +30,11 @@ layout: {{framework: vllm, tp: 4}}
 
 @pytest.mark.parametrize(("cv", "longest"), sampled([(1, 16_000), (2, 6_000), (2, 16_000), (3, 16_000)], 4))
 def test_gaps_of_requests_in_bursts_meet_the_prompts_that_come_with_them(cv: int, longest: int) -> None:
-    """Their 99th percentile is that of more prompts per step than a step holds on average."""
+    """Their 99th percentile is that of more prompts per step than a step holds on average. In 8,000 requests it differs
+    by up to 14 % with their seed, so that the formula is compared with the median of three.
+    """
     study = study_text(SPEC.format(cv=cv, longest=longest), SETTINGS)
     times, work = study.plan.serving, study.design.workload
     assert times is not None and work is not None and work.serving is not None
-    run = simulated_load(study, seed=0, requests=8000).latencies["itl"].p99
+    run = median(simulated_load(study, seed=seed, requests=8000).latencies["itl"].p99 for seed in range(3))
     assert latency_at(times, work.serving, "itl", 99) == pytest.approx(run, rel=0.15)

@@ -140,6 +140,14 @@ def test_requests_return_to_the_engine_that_has_their_conversation() -> None:
     assert engines == [0, 1, 1, 0, 1]
 
 
+def test_new_conversations_alternate_also_where_one_engine_computes_prompts_again() -> None:
+    """Each cache has space for one of two conversations. Those of the first engine return, and are computed again."""
+    replay = CacheReplay(2, [("accelerator", 2, 100, 0.0)])
+    engines = [replay.request([(name, 100)], 101)[1] for name in ("a", "b", "c", "d", "a", "c", "e", "f")]
+    assert engines == [0, 1, 0, 1, 0, 0, 0, 1]
+    assert replay.given == [303, 303]
+
+
 def test_more_memory_never_hurts_and_no_tier_has_what_another_has() -> None:
     found = [times(plan(f"{{medium: host, capacity: {size} GB, read: 50 GB/s}}")) for size in (100, 400, 1600, 2000)]
     for small, large in pairwise(found):

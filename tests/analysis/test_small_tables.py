@@ -130,7 +130,7 @@ def test_the_replay_of_a_plan_has_the_caches_of_its_tiers_and_reads_them_at_thei
     host = CacheTier("host", 100.0, 10.0, 5.0, "node", None)
     uses = [use(None, 4.0, 70.0), use(host, 1.6, 50.0)]
     found = replay_of(uses, 4, 30.0)
-    assert found.engines == 4 and len(found.work) == 4
+    assert found.engines == 4 and len(found.given) == 4
     assert [len(tier.caches) for tier in found.tiers] == [4, 2]
     assert [tier.caches[0].capacity for tier in found.tiers] == [30.0, 50.0]
     assert [tier.seconds for tier in found.tiers] == [0.0, 0.2]

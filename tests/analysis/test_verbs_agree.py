@@ -62,6 +62,12 @@ def spec_text(
     return json.dumps(whole)
 
 
+FIRST_TOKENS_APART = {1: 0.03, 2: 0.06, 8: 0.15}
+"""Limits of the difference of first tokens by the number of attention replicas. That of eight is the limit for all
+loops (CONTRIBUTING.md): the formulas find waits of prompts for the fullest of eight shorter than they are.
+"""
+
+
 @thorough
 @pytest.mark.parametrize(("replicas", "load"), diagonal(3, [1, 2, 8], ["concurrency", "request_rate"]))
 def test_rarer_receptions_shorten_tokens_with_every_number_of_attention_replicas(replicas: int, load: str) -> None:
@@ -79,7 +85,7 @@ def test_rarer_receptions_shorten_tokens_with_every_number_of_attention_replicas
     assert long.tpot < 0.96 * short.tpot and slow.tpot < 0.98 * quick.tpot
     assert long.ttft > 2 * short.ttft and slow.ttft > 2 * quick.ttft
     assert long.tpot_mean == pytest.approx(slow.tpot, rel=0.065)
-    assert long.ttft_mean == pytest.approx(slow.ttft, rel=0.13)
+    assert long.ttft_mean == pytest.approx(slow.ttft, rel=FIRST_TOKENS_APART[replicas])
 
 
 @pytest.mark.parametrize(
@@ -120,6 +126,14 @@ def test_turns_of_conversations_wait_as_estimated(tp: int, load: str, value: int
     assert followed.rate == pytest.approx(formulas.output_tokens_per_second, rel=0.03)
 
 
+@thorough
+def test_engines_keep_equal_numbers_of_conversations_in_a_long_run() -> None:
+    """Caches are full, and conversations follow them: if one engine got more, it would find less and wait longer."""
+    serving = {"input_tokens": 8000, "output_tokens": 300, "request_rate": 18, "session": SESSION}
+    formulas, followed = both(serving, {"tp": 1}, 16_000, model="llama-3.1-8b", framework="vllm", cluster=NODE)
+    assert followed.ttft == pytest.approx(formulas.ttft_mean, rel=0.15)
+
+
 def test_stated_lengths_of_answers_hold_in_conversations() -> None:
     serving = {"input_tokens": 3000, "output_tokens": {"mean": 300, "p99": 1500}, "concurrency": 8}
     serving |= {"session": {"turns": 2, "think_time": "9 s", "growth": 400}}
@@ -129,8 +143,7 @@ def test_stated_lengths_of_answers_hold_in_conversations() -> None:
     assert sorted(outputs)[-20] == pytest.approx(1500, rel=0.25)  # 1 in 100 of 2,000
 
 
-@thorough
-@pytest.mark.parametrize(("p99", "rate"), sampled([(30000, 10), (15000, 16)], 2))
+@pytest.mark.parametrize(("p99", "rate"), sampled([(30000, 10), (15000, 16)], 1))
 def test_a_tenth_and_a_hundredth_of_the_requests_wait_behind_long_prompts(p99: int, rate: int) -> None:
     """Prompts of drawn lengths: the longest run for most of the time, so that others wait behind them."""
     lengths = {"mean": 4000, "p99": p99}

@@ -19,8 +19,9 @@ from clusterspec.records import NamedTuple
 Block = tuple[Hashable, int]
 """The name of a part of a prompt, which no other prefix has, and its tokens."""
 LEAST_MATCH = 0.5
-"""A request goes to the engine that has at least this share of its prompt cached, otherwise to the engine with the
-least work.
+"""A request goes to the engine that has at least this share of its prompt cached, otherwise to the engine that was
+given the fewest tokens of such other prompts. Tokens that an engine computed do not decide: they show late how many
+conversations it has, because these follow their caches, and the numbers would swing ever wider.
 """
 
 
@@ -67,7 +68,7 @@ class CacheReplay:
             for name, units, tokens, seconds in tiers
         ]
         self.homes: dict[Hashable, int] = {}
-        self.work = [0] * engines
+        self.given = [0] * engines
         self.free: dict[tuple[int, int], float] = {}
 
     def request(self, blocks: Sequence[Block], prompt: int, left: Sequence[Block] = ()) -> tuple[list[int], int]:
@@ -92,7 +93,6 @@ class CacheReplay:
             cache.keep(used)
         if self.engines > 1:
             self.homes.update((name, engine) for name, _ in used)
-        self.work[engine] += prompt - sum(hits)
         return hits, engine
 
     def read_seconds(self, hits: Sequence[int], engine: int, now: float | None) -> float:
@@ -107,8 +107,8 @@ class CacheReplay:
         return ready - (now or 0.0)
 
     def _engine_index(self, blocks: Sequence[Block], prompt: int) -> int:
-        """The engine that holds the longest part of a prompt, if at least half of it; else the engine with the least
-        work.
+        """The engine that holds the longest part of a prompt, if at least half of it; else the engine that was given
+        the fewest tokens of prompts that none held, which is now given this one.
         """
         if self.engines == 1:
             return 0
@@ -117,7 +117,10 @@ class CacheReplay:
             if name not in self.homes:
                 break
             matched, engine = matched + size, self.homes[name]
-        return engine if matched >= LEAST_MATCH * prompt else min(range(self.engines), key=self.work.__getitem__)
+        if matched < LEAST_MATCH * prompt:
+            engine = min(range(self.engines), key=self.given.__getitem__)
+            self.given[engine] += prompt
+        return engine
 
 
 def replay_of(uses: Sequence[TierUse], engines: int, cached_tokens: float) -> CacheReplay:
