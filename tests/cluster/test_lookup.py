@@ -245,6 +245,26 @@ def test_a_name_of_one_platform_is_a_note_with_its_id() -> None:
     assert problem.fix is not None and problem.fix.replacements[0].text == "gb200-nvl72"
 
 
+@pytest.mark.parametrize(
+    ("name", "id_", "is_spelling"),
+    [("tensorrt-llm", "trt-llm", False), ("TensorRT LLM", "trt-llm", False), ("SGLang", "sglang", True)],
+)
+def test_a_name_of_one_framework_is_a_note_and_the_rest_is_checked_with_it(
+    name: str, id_: str, is_spelling: bool
+) -> None:
+    served = (
+        "workload: {kind: serve, model: llama-3.1-8b, serving: {concurrency: 4, input_tokens: 9, output_tokens: 9}}"
+    )
+    design, problems = resolve_text(
+        f"cluster: {{platform: dgx-h100, nodes: 1}}\n{served}\nlayout: {{framework: {name}, tp: 2}}"
+    )
+    (problem,) = problems
+    assert (problem.severity, problem.rule) == (Severity.NOTE, "unknown-choice")
+    assert problem.message == f"`{name}` is a name of the framework `{id_}`, and no id of the catalog"
+    assert problem.fix is not None and problem.fix.safe is is_spelling
+    assert design.layout is not None and design.layout.framework == id_
+
+
 H100 = "cluster: {accelerator: h100-sxm-80gb, nodes: 16, accelerators_per_node: 8"
 
 
