@@ -53,7 +53,7 @@ MACHINE_CHOICES: Sequence[Choices] = (
     ),
     switch(
         "layout.sequence_parallel",
-        r"sequence parallel\w*|Sequenzparallel\w*|parallélisme de séquence|序列并行|シーケンス並列|시퀀스 병렬",
+        r"sequence parallel\w{0,8}|Sequenzparallel\w{0,12}|parallélisme de séquence|序列并行|シーケンス並列|시퀀스 병렬",
     ),
     Choices(
         "cluster.power.cooling",
