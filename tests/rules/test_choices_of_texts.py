@@ -19,6 +19,7 @@ from clusterspec.spec.model import Spec
 from clusterspec.studies import study_text
 from tests.effort import sampled
 from tests.settings import SETTINGS
+from tests.test_patterns import LINEAR, growth
 
 FOLDER = Path(__file__).with_name("plain_statements")
 
@@ -78,3 +79,11 @@ def test_a_text_that_names_the_choice_of_the_key_anywhere_contradicts_nothing() 
 def test_two_other_choices_in_a_text_state_none() -> None:
     text = "The leaves spread flows by ECMP, and adaptive routing is on in the spines."
     assert found(text, "cluster.scale_out.load_balancing", "spray") == []
+
+
+def test_no_pattern_of_a_choice_takes_more_than_linear_time() -> None:
+    """These patterns are put together in the program, where `tests/test_patterns.py` does not find them."""
+    every = (*CHOICES, *MACHINE_CHOICES)
+    words = {text for each in every for text in (*each.words.values(), each.subject, each.others) if text}
+    slow = {text: growth(f"(?i){text}", 0, "search")[0] for text in sampled(sorted(words), 5)}
+    assert {text for text, times in slow.items() if times > LINEAR} == set()
